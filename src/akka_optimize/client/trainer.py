@@ -1,0 +1,174 @@
+"""The trainer service as Python methods: build the request, call, convert the reply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, BinaryIO
+
+from akka_optimize import errors, records
+from akka_optimize.protocol import convert
+from akka_optimize.protocol import trainer_pb2 as pb
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from akka_optimize.client.transport import M, Transport
+
+PART_BYTES = 1 << 20
+MAX_UPLOAD_BYTES = 64 << 20
+
+
+class Trainer:
+    """One trainer, over one transport. `timeout`, in seconds, bounds each call but `watch`, which has its own."""
+
+    def __init__(self, transport: Transport, *, timeout: float) -> None:
+        self._transport = transport
+        self._timeout = timeout
+
+    def close(self) -> None:
+        """Close the transport."""
+        self._transport.close()
+
+    def _call(self, method: str, request: Message, reply: type[M]) -> M:
+        return self._transport.unary(method, request, reply, timeout=self._timeout)
+
+    def info(self) -> records.Info:
+        """What the trainer says of itself."""
+        return convert.info(self._call("GetInfo", pb.GetInfoRequest(), pb.Info))
+
+    # datasets
+
+    def create_dataset(self, source: BinaryIO, *, name: str | None) -> records.Dataset:
+        """Upload JSONL and register it. Raises Invalid (a row, with its line), Exhausted (over 64 MiB, or the disk)."""
+        upload_id, digest = self._upload(source)
+        request = pb.CreateDatasetRequest(upload_id=upload_id, sha256=digest, name=name or "")
+        return convert.dataset(self._call("CreateDataset", request, pb.Dataset))
+
+    def _upload(self, source: BinaryIO) -> tuple[str, str]:
+        import hashlib
+        import secrets
+
+        upload_id, offset, digest = secrets.token_hex(16), 0, hashlib.sha256()
+        while part := source.read(PART_BYTES):
+            if offset + len(part) > MAX_UPLOAD_BYTES:
+                raise errors.Exhausted(
+                    f"the file is larger than a dataset may be, {MAX_UPLOAD_BYTES >> 20} MiB",
+                    hint="split it into several datasets",
+                )
+            digest.update(part)
+            request = pb.WriteUploadRequest(upload_id=upload_id, offset=offset, data=part)
+            self._call("WriteUpload", request, pb.WriteUploadReply)
+            offset += len(part)
+        if offset == 0:
+            raise errors.Invalid("the file is empty", hint="write one chat example a line, as JSON")
+        return upload_id, digest.hexdigest()
+
+    def datasets(self) -> records.Page:
+        """All datasets, newest first."""
+        reply = self._call("ListDatasets", pb.ListDatasetsRequest(), pb.ListDatasetsReply)
+        return _page(tuple(map(convert.dataset, reply.datasets)))
+
+    def dataset(self, ref: str) -> records.Dataset:
+        """One dataset by name, hash or prefix. Raises NotFound, Ambiguous."""
+        request = pb.GetDatasetRequest(dataset=ref)
+        return convert.dataset(self._call("GetDataset", request, pb.Dataset))
+
+    def name_dataset(self, name: str, ref: str) -> records.Dataset:
+        """Give a dataset a name, taking it from whichever had it. Raises NotFound, Ambiguous, Invalid."""
+        request = pb.NameDatasetRequest(name=name, dataset=ref)
+        return convert.dataset(self._call("NameDataset", request, pb.Dataset))
+
+    # workloads
+
+    def create_workload(self, name: str, *, dataset: str | None, grader: str | None) -> records.Workload:
+        """Create a workload. Raises Conflict, Invalid, NotFound."""
+        request = pb.CreateWorkloadRequest(name=name, dataset=dataset or "", grader=grader or "")
+        return convert.workload(self._call("CreateWorkload", request, pb.Workload))
+
+    def workloads(self) -> records.Page:
+        """All workloads, newest first."""
+        reply = self._call("ListWorkloads", pb.ListWorkloadsRequest(), pb.ListWorkloadsReply)
+        return _page(tuple(map(convert.workload, reply.workloads)))
+
+    def workload(self, ref: str) -> records.Workload:
+        """One workload by name, id or prefix. Raises NotFound, Ambiguous."""
+        request = pb.GetWorkloadRequest(workload=ref)
+        return convert.workload(self._call("GetWorkload", request, pb.Workload))
+
+    # base models
+
+    def base_models(self, *, everything: bool = False) -> records.Page:
+        """Base models that are ready, or all that are known."""
+        reply = self._call("ListBaseModels", pb.ListBaseModelsRequest(all=everything), pb.ListBaseModelsReply)
+        return _page(tuple(map(convert.base_model, reply.models)))
+
+    def base_model(self, ref: str) -> records.BaseModel:
+        """One base model by repository, id or prefix. Raises NotFound, Ambiguous."""
+        request = pb.GetBaseModelRequest(base_model=ref)
+        return convert.base_model(self._call("GetBaseModel", request, pb.BaseModel))
+
+    # runs
+
+    def validate_run(self, descriptor: records.Document) -> records.ResolvedRun:
+        """Check a descriptor and resolve it; nothing is stored. Raises Invalid, NotFound, Ambiguous, Unsupported."""
+        request = pb.ValidateRunRequest(descriptor_json=_json(descriptor))
+        return convert.resolved_run(self._call("ValidateRun", request, pb.ResolvedRun))
+
+    def start_run(self, descriptor: records.Document) -> records.Run:
+        """Check a descriptor and queue its run. Raises as `validate_run`, and Conflict, Exhausted."""
+        request = pb.StartRunRequest(descriptor_json=_json(descriptor))
+        return convert.run(self._call("StartRun", request, pb.Run))
+
+    def runs(
+        self, *, phase: str | None = None, workload: str | None = None, limit: int = 0, offset: int = 0
+    ) -> records.Page:
+        """Runs, newest first; `phase` is a phase or "open". Raises Invalid, NotFound."""
+        request = pb.ListRunsRequest(phase=phase or "", workload=workload or "", limit=limit, offset=offset)
+        reply = self._call("ListRuns", request, pb.ListRunsReply)
+        return records.Page(tuple(map(convert.run, reply.runs)), offset, reply.total)
+
+    def run(self, ref: str) -> records.Run:
+        """One run by id, prefix or name. Raises NotFound, Ambiguous."""
+        return convert.run(self._call("GetRun", pb.GetRunRequest(run_id=ref), pb.Run))
+
+    def cancel_run(self, ref: str) -> records.Run:
+        """Ask a run to stop. Raises NotFound, Ambiguous, Refused."""
+        return convert.run(self._call("CancelRun", pb.CancelRunRequest(run_id=ref), pb.Run))
+
+    def watch_run(self, ref: str, *, timeout: float | None = None) -> Iterator[records.RunEvent]:
+        """A run's progress until it ends. Raises NotFound, Ambiguous, TimedOut."""
+        request = pb.WatchRunRequest(run_id=ref)
+        return map(convert.run_event, self._transport.stream("WatchRun", request, pb.RunEvent, timeout=timeout))
+
+    def run_log(self, ref: str) -> Iterator[bytes]:
+        """What the run's worker printed. Raises NotFound, Ambiguous."""
+        request = pb.GetRunLogRequest(run_id=ref)
+        for chunk in self._transport.stream("GetRunLog", request, pb.LogChunk, timeout=self._timeout):
+            yield chunk.data
+
+    def metrics(self, ref: str, *, columns: Sequence[str] = (), last_steps: int = 0) -> records.Metrics:
+        """A run's curves; the named columns, or all. Raises NotFound, Ambiguous."""
+        request = pb.GetMetricsRequest(run_id=ref, columns=columns, last_steps=last_steps)
+        return convert.metrics(self._transport.stream("GetMetrics", request, pb.MetricsChunk, timeout=self._timeout))
+
+    def hparams(self, ref: str) -> records.Document:
+        """The flat settings that decide the arithmetic, with their `sha`. Raises NotFound, Ambiguous."""
+        request = pb.GetHparamsRequest(run_id=ref)
+        reply = self._call("GetHparams", request, pb.Hparams)
+        document: records.Document = json.loads(reply.hparams_json)
+        return document
+
+    def snapshots(self, ref: str, *, limit: int = 0, offset: int = 0) -> records.Page:
+        """Committed snapshots of a run, newest first. Raises NotFound, Ambiguous."""
+        request = pb.ListSnapshotsRequest(run_id=ref, limit=limit, offset=offset)
+        reply = self._call("ListSnapshots", request, pb.ListSnapshotsReply)
+        return records.Page(tuple(map(convert.snapshot, reply.snapshots)), offset, reply.total)
+
+
+def _page(items: tuple[object, ...]) -> records.Page:
+    return records.Page(items, 0, len(items))
+
+
+def _json(document: records.Document) -> str:
+    return json.dumps(document, ensure_ascii=False)

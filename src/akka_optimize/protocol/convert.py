@@ -1,0 +1,214 @@
+"""Messages to records, and records to messages: the one place where the two meet.
+
+On the wire an unknown text is empty and an unknown number absent; in a record both are None.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from akka_optimize import records
+from akka_optimize.protocol import trainer_pb2 as pb
+
+if TYPE_CHECKING:
+    import numpy as np
+    from google.protobuf.message import Message
+
+
+def _text(value: str) -> str | None:
+    return value or None
+
+
+def _optional(message: Message, name: str) -> float | None:
+    return getattr(message, name) if message.HasField(name) else None
+
+
+def _document(text: str) -> records.Document:
+    document: records.Document = json.loads(text)
+    return document
+
+
+def _dump(document: records.Document | None) -> str:
+    return "" if document is None else json.dumps(document, ensure_ascii=False)
+
+
+def _shared(message: Message, record: type[Any], **own: Any) -> dict[str, Any]:
+    """Arguments of `record`: those of the same name in `message`, and `own` for the rest."""
+    for name in (f.name for f in fields(record)):
+        if name not in own:
+            value = getattr(message, name)
+            own[name] = value if isinstance(value, str | int | float | bool) else tuple(value)
+    return own
+
+
+def info(message: pb.Info) -> records.Info:
+    """An Info record."""
+    return records.Info(**_shared(message, records.Info))
+
+
+def to_info(record: records.Info) -> pb.Info:
+    """An Info message."""
+    return pb.Info(**{f.name: getattr(record, f.name) for f in fields(record)})
+
+
+def dataset(message: pb.Dataset) -> records.Dataset:
+    """A Dataset record."""
+    return records.Dataset(**_shared(message, records.Dataset))
+
+
+def to_dataset(record: records.Dataset) -> pb.Dataset:
+    """A Dataset message."""
+    return pb.Dataset(**{f.name: getattr(record, f.name) for f in fields(record)})
+
+
+def workload(message: pb.Workload) -> records.Workload:
+    """A Workload record."""
+    own = {"dataset": _text(message.dataset), "grader": _text(message.grader)}
+    return records.Workload(**_shared(message, records.Workload, **own))
+
+
+def to_workload(record: records.Workload) -> pb.Workload:
+    """A Workload message."""
+    return pb.Workload(**{f.name: getattr(record, f.name) for f in fields(record)})
+
+
+def base_model(message: pb.BaseModel) -> records.BaseModel:
+    """A BaseModel record."""
+    return records.BaseModel(**_shared(message, records.BaseModel))
+
+
+def to_base_model(record: records.BaseModel) -> pb.BaseModel:
+    """A BaseModel message."""
+    return pb.BaseModel(**{f.name: getattr(record, f.name) for f in fields(record)})
+
+
+def division(message: pb.Division) -> records.Division:
+    """A Division record."""
+    return records.Division(**_shared(message, records.Division))
+
+
+def to_division(record: records.Division) -> pb.Division:
+    """A Division message."""
+    return pb.Division(**{f.name: getattr(record, f.name) for f in fields(record)})
+
+
+def resolved_run(message: pb.ResolvedRun) -> records.ResolvedRun:
+    """A ResolvedRun record."""
+    documents = {
+        name: _document(getattr(message, f"{name}_json")) for name in ("descriptor", "config", "execution", "plan")
+    }
+    return records.ResolvedRun(
+        **_shared(message, records.ResolvedRun, division=division(message.division), **documents)
+    )
+
+
+def to_resolved_run(record: records.ResolvedRun) -> pb.ResolvedRun:
+    """A ResolvedRun message."""
+    return pb.ResolvedRun(
+        descriptor_json=_dump(record.descriptor),
+        config_json=_dump(record.config),
+        execution_json=_dump(record.execution),
+        plan_json=json.dumps(record.plan, sort_keys=True),
+        config_hash=record.config_hash,
+        division=to_division(record.division),
+        steps=record.steps,
+        training_rows=record.training_rows,
+        validation_rows=record.validation_rows,
+        skipped_rows=record.skipped_rows,
+        stated=record.stated,
+        notes=record.notes,
+    )
+
+
+_RUN_TEXTS = (
+    *("name", "purpose", "description", "config_name", "dataset_name", "grader", "submission_id"),
+    *("failure_code", "failure_reason", "started_at", "ended_at"),
+)
+_RUN_DOCUMENTS = ("plan", "config", "execution", "environment")
+
+
+def run(message: pb.Run) -> records.Run:
+    """A Run record."""
+    own: dict[str, Any] = {name: _text(getattr(message, name)) for name in _RUN_TEXTS}
+    for name in _RUN_DOCUMENTS:
+        text = getattr(message, f"{name}_json")
+        own[name] = _document(text) if text else None
+    return records.Run(
+        **_shared(
+            message,
+            records.Run,
+            division=division(message.division),
+            saved_step=message.saved_step or None,
+            loss=_optional(message, "loss"),
+            validation_loss=_optional(message, "validation_loss"),
+            **own,
+        )
+    )
+
+
+def to_run(record: records.Run) -> pb.Run:
+    """A Run message."""
+    own: dict[str, Any] = {f"{name}_json": _dump(getattr(record, name)) for name in _RUN_DOCUMENTS}
+    own["plan_json"] = json.dumps(record.plan, sort_keys=True)
+    own["division"] = to_division(record.division)
+    plain = {f.name for f in fields(record)} - {*_RUN_DOCUMENTS, "division"}
+    return pb.Run(**own, **{name: getattr(record, name) for name in plain})
+
+
+def run_event(message: pb.RunEvent) -> records.RunEvent:
+    """A RunEvent record."""
+    own = {"failure_code": _text(message.failure_code), "failure_reason": _text(message.failure_reason)}
+    return records.RunEvent(**_shared(message, records.RunEvent, loss=_optional(message, "loss"), **own))
+
+
+def to_run_event(record: records.RunEvent) -> pb.RunEvent:
+    """A RunEvent message."""
+    return pb.RunEvent(**{f.name: getattr(record, f.name) for f in fields(record)})
+
+
+def snapshot(message: pb.Snapshot) -> records.Snapshot:
+    """A Snapshot record."""
+    artifacts = tuple(records.Artifact(**_shared(artifact, records.Artifact)) for artifact in message.artifacts)
+    loss = _optional(message, "validation_loss")
+    return records.Snapshot(**_shared(message, records.Snapshot, artifacts=artifacts, validation_loss=loss))
+
+
+def to_snapshot(record: records.Snapshot) -> pb.Snapshot:
+    """A Snapshot message."""
+    own = {f.name: getattr(record, f.name) for f in fields(record)}
+    own["artifacts"] = [
+        pb.Artifact(**{f.name: getattr(artifact, f.name) for f in fields(artifact)}) for artifact in record.artifacts
+    ]
+    return pb.Snapshot(**own)
+
+
+def metrics(chunks: Iterable[pb.MetricsChunk]) -> records.Metrics:
+    """Join chunks, in attempt and step order, into whole columns."""
+    import numpy as np
+
+    parts: dict[str, list[tuple[np.ndarray, np.ndarray, int]]] = {}
+    for chunk in chunks:
+        shared = np.asarray(chunk.steps)
+        for column in chunk.columns:
+            steps = np.asarray(column.steps) if column.steps else shared
+            parts.setdefault(column.name, []).append((steps, np.asarray(column.values), chunk.attempt))
+    return records.Metrics({name: _column(pieces) for name, pieces in parts.items()})
+
+
+def _column(pieces: list[tuple[np.ndarray, np.ndarray, int]]) -> records.Column:
+    import numpy as np
+
+    numbers = [attempt for _, _, attempt in pieces]
+    lengths = [len(values) for _, values, _ in pieces]
+    if min(numbers) == max(numbers):
+        attempts = np.broadcast_to(np.int64(numbers[0]), sum(lengths))  # no memory for what is one number
+    else:
+        attempts = np.repeat(np.array(numbers, np.int64), lengths)
+    return records.Column(
+        steps=np.concatenate([steps for steps, _, _ in pieces]).astype(np.int64),
+        values=np.concatenate([values for _, values, _ in pieces]),
+        attempts=attempts,
+    )

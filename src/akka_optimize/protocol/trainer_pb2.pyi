@@ -1,0 +1,495 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class ErrorDetail(_message.Message):
+    __slots__ = ("field", "hint")
+    FIELD_FIELD_NUMBER: _ClassVar[int]
+    HINT_FIELD_NUMBER: _ClassVar[int]
+    field: str
+    hint: str
+    def __init__(self, field: _Optional[str] = ..., hint: _Optional[str] = ...) -> None: ...
+
+class GetInfoRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class Info(_message.Message):
+    __slots__ = ("backend", "version", "home", "workers", "queued", "running", "startup", "notes")
+    BACKEND_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    HOME_FIELD_NUMBER: _ClassVar[int]
+    WORKERS_FIELD_NUMBER: _ClassVar[int]
+    QUEUED_FIELD_NUMBER: _ClassVar[int]
+    RUNNING_FIELD_NUMBER: _ClassVar[int]
+    STARTUP_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
+    backend: str
+    version: str
+    home: str
+    workers: int
+    queued: int
+    running: int
+    startup: str
+    notes: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, backend: _Optional[str] = ..., version: _Optional[str] = ..., home: _Optional[str] = ..., workers: _Optional[int] = ..., queued: _Optional[int] = ..., running: _Optional[int] = ..., startup: _Optional[str] = ..., notes: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class WriteUploadRequest(_message.Message):
+    __slots__ = ("upload_id", "offset", "data")
+    UPLOAD_ID_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    upload_id: str
+    offset: int
+    data: bytes
+    def __init__(self, upload_id: _Optional[str] = ..., offset: _Optional[int] = ..., data: _Optional[bytes] = ...) -> None: ...
+
+class WriteUploadReply(_message.Message):
+    __slots__ = ("size",)
+    SIZE_FIELD_NUMBER: _ClassVar[int]
+    size: int
+    def __init__(self, size: _Optional[int] = ...) -> None: ...
+
+class CreateDatasetRequest(_message.Message):
+    __slots__ = ("upload_id", "sha256", "name")
+    UPLOAD_ID_FIELD_NUMBER: _ClassVar[int]
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    upload_id: str
+    sha256: str
+    name: str
+    def __init__(self, upload_id: _Optional[str] = ..., sha256: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...
+
+class ListDatasetsRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListDatasetsReply(_message.Message):
+    __slots__ = ("datasets",)
+    DATASETS_FIELD_NUMBER: _ClassVar[int]
+    datasets: _containers.RepeatedCompositeFieldContainer[Dataset]
+    def __init__(self, datasets: _Optional[_Iterable[_Union[Dataset, _Mapping]]] = ...) -> None: ...
+
+class GetDatasetRequest(_message.Message):
+    __slots__ = ("dataset",)
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    dataset: str
+    def __init__(self, dataset: _Optional[str] = ...) -> None: ...
+
+class NameDatasetRequest(_message.Message):
+    __slots__ = ("name", "dataset")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    dataset: str
+    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ...) -> None: ...
+
+class Dataset(_message.Message):
+    __slots__ = ("hash", "names", "example_count", "size_bytes", "format_version", "findings", "created_at")
+    HASH_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    EXAMPLE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_VERSION_FIELD_NUMBER: _ClassVar[int]
+    FINDINGS_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AT_FIELD_NUMBER: _ClassVar[int]
+    hash: str
+    names: _containers.RepeatedScalarFieldContainer[str]
+    example_count: int
+    size_bytes: int
+    format_version: int
+    findings: _containers.RepeatedScalarFieldContainer[str]
+    created_at: str
+    def __init__(self, hash: _Optional[str] = ..., names: _Optional[_Iterable[str]] = ..., example_count: _Optional[int] = ..., size_bytes: _Optional[int] = ..., format_version: _Optional[int] = ..., findings: _Optional[_Iterable[str]] = ..., created_at: _Optional[str] = ...) -> None: ...
+
+class CreateWorkloadRequest(_message.Message):
+    __slots__ = ("name", "dataset", "grader")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    GRADER_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    dataset: str
+    grader: str
+    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., grader: _Optional[str] = ...) -> None: ...
+
+class ListWorkloadsRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListWorkloadsReply(_message.Message):
+    __slots__ = ("workloads",)
+    WORKLOADS_FIELD_NUMBER: _ClassVar[int]
+    workloads: _containers.RepeatedCompositeFieldContainer[Workload]
+    def __init__(self, workloads: _Optional[_Iterable[_Union[Workload, _Mapping]]] = ...) -> None: ...
+
+class GetWorkloadRequest(_message.Message):
+    __slots__ = ("workload",)
+    WORKLOAD_FIELD_NUMBER: _ClassVar[int]
+    workload: str
+    def __init__(self, workload: _Optional[str] = ...) -> None: ...
+
+class Workload(_message.Message):
+    __slots__ = ("workload_id", "name", "dataset", "grader", "created_at", "run_count")
+    WORKLOAD_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    GRADER_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AT_FIELD_NUMBER: _ClassVar[int]
+    RUN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    workload_id: str
+    name: str
+    dataset: str
+    grader: str
+    created_at: str
+    run_count: int
+    def __init__(self, workload_id: _Optional[str] = ..., name: _Optional[str] = ..., dataset: _Optional[str] = ..., grader: _Optional[str] = ..., created_at: _Optional[str] = ..., run_count: _Optional[int] = ...) -> None: ...
+
+class ListBaseModelsRequest(_message.Message):
+    __slots__ = ("all",)
+    ALL_FIELD_NUMBER: _ClassVar[int]
+    all: bool
+    def __init__(self, all: _Optional[bool] = ...) -> None: ...
+
+class ListBaseModelsReply(_message.Message):
+    __slots__ = ("models",)
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    models: _containers.RepeatedCompositeFieldContainer[BaseModel]
+    def __init__(self, models: _Optional[_Iterable[_Union[BaseModel, _Mapping]]] = ...) -> None: ...
+
+class GetBaseModelRequest(_message.Message):
+    __slots__ = ("base_model",)
+    BASE_MODEL_FIELD_NUMBER: _ClassVar[int]
+    base_model: str
+    def __init__(self, base_model: _Optional[str] = ...) -> None: ...
+
+class BaseModel(_message.Message):
+    __slots__ = ("model_id", "repository", "revision", "status", "engine", "methods", "precisions", "parameters", "context_length", "license", "description")
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    REPOSITORY_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    ENGINE_FIELD_NUMBER: _ClassVar[int]
+    METHODS_FIELD_NUMBER: _ClassVar[int]
+    PRECISIONS_FIELD_NUMBER: _ClassVar[int]
+    PARAMETERS_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_LENGTH_FIELD_NUMBER: _ClassVar[int]
+    LICENSE_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    model_id: str
+    repository: str
+    revision: str
+    status: str
+    engine: str
+    methods: _containers.RepeatedScalarFieldContainer[str]
+    precisions: _containers.RepeatedScalarFieldContainer[str]
+    parameters: int
+    context_length: int
+    license: str
+    description: str
+    def __init__(self, model_id: _Optional[str] = ..., repository: _Optional[str] = ..., revision: _Optional[str] = ..., status: _Optional[str] = ..., engine: _Optional[str] = ..., methods: _Optional[_Iterable[str]] = ..., precisions: _Optional[_Iterable[str]] = ..., parameters: _Optional[int] = ..., context_length: _Optional[int] = ..., license: _Optional[str] = ..., description: _Optional[str] = ...) -> None: ...
+
+class ValidateRunRequest(_message.Message):
+    __slots__ = ("descriptor_json",)
+    DESCRIPTOR_JSON_FIELD_NUMBER: _ClassVar[int]
+    descriptor_json: str
+    def __init__(self, descriptor_json: _Optional[str] = ...) -> None: ...
+
+class StartRunRequest(_message.Message):
+    __slots__ = ("descriptor_json",)
+    DESCRIPTOR_JSON_FIELD_NUMBER: _ClassVar[int]
+    descriptor_json: str
+    def __init__(self, descriptor_json: _Optional[str] = ...) -> None: ...
+
+class ResolvedRun(_message.Message):
+    __slots__ = ("descriptor_json", "config_json", "execution_json", "plan_json", "config_hash", "division", "steps", "training_rows", "validation_rows", "skipped_rows", "stated", "notes")
+    DESCRIPTOR_JSON_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_JSON_FIELD_NUMBER: _ClassVar[int]
+    EXECUTION_JSON_FIELD_NUMBER: _ClassVar[int]
+    PLAN_JSON_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_HASH_FIELD_NUMBER: _ClassVar[int]
+    DIVISION_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    TRAINING_ROWS_FIELD_NUMBER: _ClassVar[int]
+    VALIDATION_ROWS_FIELD_NUMBER: _ClassVar[int]
+    SKIPPED_ROWS_FIELD_NUMBER: _ClassVar[int]
+    STATED_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
+    descriptor_json: str
+    config_json: str
+    execution_json: str
+    plan_json: str
+    config_hash: str
+    division: Division
+    steps: int
+    training_rows: int
+    validation_rows: int
+    skipped_rows: int
+    stated: _containers.RepeatedScalarFieldContainer[str]
+    notes: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, descriptor_json: _Optional[str] = ..., config_json: _Optional[str] = ..., execution_json: _Optional[str] = ..., plan_json: _Optional[str] = ..., config_hash: _Optional[str] = ..., division: _Optional[_Union[Division, _Mapping]] = ..., steps: _Optional[int] = ..., training_rows: _Optional[int] = ..., validation_rows: _Optional[int] = ..., skipped_rows: _Optional[int] = ..., stated: _Optional[_Iterable[str]] = ..., notes: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Division(_message.Message):
+    __slots__ = ("devices", "sequences_per_pass", "accumulation", "sequences_per_update")
+    DEVICES_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCES_PER_PASS_FIELD_NUMBER: _ClassVar[int]
+    ACCUMULATION_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCES_PER_UPDATE_FIELD_NUMBER: _ClassVar[int]
+    devices: int
+    sequences_per_pass: int
+    accumulation: int
+    sequences_per_update: int
+    def __init__(self, devices: _Optional[int] = ..., sequences_per_pass: _Optional[int] = ..., accumulation: _Optional[int] = ..., sequences_per_update: _Optional[int] = ...) -> None: ...
+
+class Run(_message.Message):
+    __slots__ = ("run_id", "name", "purpose", "description", "config_name", "phase", "workload", "workload_id", "method", "base_model", "dataset", "dataset_name", "grader", "submission_id", "config_hash", "plan_json", "config_json", "execution_json", "environment_json", "stated", "division", "seed", "steps", "observed_step", "saved_step", "attempt", "loss", "validation_loss", "failure_code", "failure_reason", "resumable", "created_at", "started_at", "ended_at", "folder", "training_rows", "validation_rows", "skipped_rows")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PURPOSE_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_NAME_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    WORKLOAD_FIELD_NUMBER: _ClassVar[int]
+    WORKLOAD_ID_FIELD_NUMBER: _ClassVar[int]
+    METHOD_FIELD_NUMBER: _ClassVar[int]
+    BASE_MODEL_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    DATASET_NAME_FIELD_NUMBER: _ClassVar[int]
+    GRADER_FIELD_NUMBER: _ClassVar[int]
+    SUBMISSION_ID_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_HASH_FIELD_NUMBER: _ClassVar[int]
+    PLAN_JSON_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_JSON_FIELD_NUMBER: _ClassVar[int]
+    EXECUTION_JSON_FIELD_NUMBER: _ClassVar[int]
+    ENVIRONMENT_JSON_FIELD_NUMBER: _ClassVar[int]
+    STATED_FIELD_NUMBER: _ClassVar[int]
+    DIVISION_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    OBSERVED_STEP_FIELD_NUMBER: _ClassVar[int]
+    SAVED_STEP_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    LOSS_FIELD_NUMBER: _ClassVar[int]
+    VALIDATION_LOSS_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_CODE_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_REASON_FIELD_NUMBER: _ClassVar[int]
+    RESUMABLE_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AT_FIELD_NUMBER: _ClassVar[int]
+    STARTED_AT_FIELD_NUMBER: _ClassVar[int]
+    ENDED_AT_FIELD_NUMBER: _ClassVar[int]
+    FOLDER_FIELD_NUMBER: _ClassVar[int]
+    TRAINING_ROWS_FIELD_NUMBER: _ClassVar[int]
+    VALIDATION_ROWS_FIELD_NUMBER: _ClassVar[int]
+    SKIPPED_ROWS_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    name: str
+    purpose: str
+    description: str
+    config_name: str
+    phase: str
+    workload: str
+    workload_id: str
+    method: str
+    base_model: str
+    dataset: str
+    dataset_name: str
+    grader: str
+    submission_id: str
+    config_hash: str
+    plan_json: str
+    config_json: str
+    execution_json: str
+    environment_json: str
+    stated: _containers.RepeatedScalarFieldContainer[str]
+    division: Division
+    seed: int
+    steps: int
+    observed_step: int
+    saved_step: int
+    attempt: int
+    loss: float
+    validation_loss: float
+    failure_code: str
+    failure_reason: str
+    resumable: bool
+    created_at: str
+    started_at: str
+    ended_at: str
+    folder: str
+    training_rows: int
+    validation_rows: int
+    skipped_rows: int
+    def __init__(self, run_id: _Optional[str] = ..., name: _Optional[str] = ..., purpose: _Optional[str] = ..., description: _Optional[str] = ..., config_name: _Optional[str] = ..., phase: _Optional[str] = ..., workload: _Optional[str] = ..., workload_id: _Optional[str] = ..., method: _Optional[str] = ..., base_model: _Optional[str] = ..., dataset: _Optional[str] = ..., dataset_name: _Optional[str] = ..., grader: _Optional[str] = ..., submission_id: _Optional[str] = ..., config_hash: _Optional[str] = ..., plan_json: _Optional[str] = ..., config_json: _Optional[str] = ..., execution_json: _Optional[str] = ..., environment_json: _Optional[str] = ..., stated: _Optional[_Iterable[str]] = ..., division: _Optional[_Union[Division, _Mapping]] = ..., seed: _Optional[int] = ..., steps: _Optional[int] = ..., observed_step: _Optional[int] = ..., saved_step: _Optional[int] = ..., attempt: _Optional[int] = ..., loss: _Optional[float] = ..., validation_loss: _Optional[float] = ..., failure_code: _Optional[str] = ..., failure_reason: _Optional[str] = ..., resumable: _Optional[bool] = ..., created_at: _Optional[str] = ..., started_at: _Optional[str] = ..., ended_at: _Optional[str] = ..., folder: _Optional[str] = ..., training_rows: _Optional[int] = ..., validation_rows: _Optional[int] = ..., skipped_rows: _Optional[int] = ...) -> None: ...
+
+class ListRunsRequest(_message.Message):
+    __slots__ = ("phase", "workload", "limit", "offset")
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    WORKLOAD_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    phase: str
+    workload: str
+    limit: int
+    offset: int
+    def __init__(self, phase: _Optional[str] = ..., workload: _Optional[str] = ..., limit: _Optional[int] = ..., offset: _Optional[int] = ...) -> None: ...
+
+class ListRunsReply(_message.Message):
+    __slots__ = ("runs", "total")
+    RUNS_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    runs: _containers.RepeatedCompositeFieldContainer[Run]
+    total: int
+    def __init__(self, runs: _Optional[_Iterable[_Union[Run, _Mapping]]] = ..., total: _Optional[int] = ...) -> None: ...
+
+class GetRunRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class CancelRunRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class WatchRunRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class RunEvent(_message.Message):
+    __slots__ = ("run_id", "phase", "step", "steps", "loss", "at", "terminal", "failure_code", "failure_reason")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    LOSS_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    TERMINAL_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_CODE_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_REASON_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    phase: str
+    step: int
+    steps: int
+    loss: float
+    at: str
+    terminal: bool
+    failure_code: str
+    failure_reason: str
+    def __init__(self, run_id: _Optional[str] = ..., phase: _Optional[str] = ..., step: _Optional[int] = ..., steps: _Optional[int] = ..., loss: _Optional[float] = ..., at: _Optional[str] = ..., terminal: _Optional[bool] = ..., failure_code: _Optional[str] = ..., failure_reason: _Optional[str] = ...) -> None: ...
+
+class GetRunLogRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class LogChunk(_message.Message):
+    __slots__ = ("data",)
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    data: bytes
+    def __init__(self, data: _Optional[bytes] = ...) -> None: ...
+
+class GetMetricsRequest(_message.Message):
+    __slots__ = ("run_id", "columns", "last_steps")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    COLUMNS_FIELD_NUMBER: _ClassVar[int]
+    LAST_STEPS_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    columns: _containers.RepeatedScalarFieldContainer[str]
+    last_steps: int
+    def __init__(self, run_id: _Optional[str] = ..., columns: _Optional[_Iterable[str]] = ..., last_steps: _Optional[int] = ...) -> None: ...
+
+class MetricsChunk(_message.Message):
+    __slots__ = ("attempt", "steps", "columns")
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    COLUMNS_FIELD_NUMBER: _ClassVar[int]
+    attempt: int
+    steps: _containers.RepeatedScalarFieldContainer[int]
+    columns: _containers.RepeatedCompositeFieldContainer[MetricsColumn]
+    def __init__(self, attempt: _Optional[int] = ..., steps: _Optional[_Iterable[int]] = ..., columns: _Optional[_Iterable[_Union[MetricsColumn, _Mapping]]] = ...) -> None: ...
+
+class MetricsColumn(_message.Message):
+    __slots__ = ("name", "values", "steps")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    values: _containers.RepeatedScalarFieldContainer[float]
+    steps: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, name: _Optional[str] = ..., values: _Optional[_Iterable[float]] = ..., steps: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class GetHparamsRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class Hparams(_message.Message):
+    __slots__ = ("hparams_json",)
+    HPARAMS_JSON_FIELD_NUMBER: _ClassVar[int]
+    hparams_json: str
+    def __init__(self, hparams_json: _Optional[str] = ...) -> None: ...
+
+class ListSnapshotsRequest(_message.Message):
+    __slots__ = ("run_id", "limit", "offset")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    limit: int
+    offset: int
+    def __init__(self, run_id: _Optional[str] = ..., limit: _Optional[int] = ..., offset: _Optional[int] = ...) -> None: ...
+
+class ListSnapshotsReply(_message.Message):
+    __slots__ = ("snapshots", "total")
+    SNAPSHOTS_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    snapshots: _containers.RepeatedCompositeFieldContainer[Snapshot]
+    total: int
+    def __init__(self, snapshots: _Optional[_Iterable[_Union[Snapshot, _Mapping]]] = ..., total: _Optional[int] = ...) -> None: ...
+
+class Snapshot(_message.Message):
+    __slots__ = ("snapshot_id", "run_id", "attempt", "step", "epoch", "artifacts", "status", "validation_loss", "created_at", "best", "held_by")
+    SNAPSHOT_ID_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    ARTIFACTS_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    VALIDATION_LOSS_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AT_FIELD_NUMBER: _ClassVar[int]
+    BEST_FIELD_NUMBER: _ClassVar[int]
+    HELD_BY_FIELD_NUMBER: _ClassVar[int]
+    snapshot_id: str
+    run_id: str
+    attempt: int
+    step: int
+    epoch: float
+    artifacts: _containers.RepeatedCompositeFieldContainer[Artifact]
+    status: str
+    validation_loss: float
+    created_at: str
+    best: bool
+    held_by: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, snapshot_id: _Optional[str] = ..., run_id: _Optional[str] = ..., attempt: _Optional[int] = ..., step: _Optional[int] = ..., epoch: _Optional[float] = ..., artifacts: _Optional[_Iterable[_Union[Artifact, _Mapping]]] = ..., status: _Optional[str] = ..., validation_loss: _Optional[float] = ..., created_at: _Optional[str] = ..., best: _Optional[bool] = ..., held_by: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Artifact(_message.Message):
+    __slots__ = ("kind", "manifest_digest", "size_bytes", "swept")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    MANIFEST_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SWEPT_FIELD_NUMBER: _ClassVar[int]
+    kind: str
+    manifest_digest: str
+    size_bytes: int
+    swept: bool
+    def __init__(self, kind: _Optional[str] = ..., manifest_digest: _Optional[str] = ..., size_bytes: _Optional[int] = ..., swept: _Optional[bool] = ...) -> None: ...

@@ -1,0 +1,204 @@
+"""The service: unpack the request, call, pack the reply. What a method raises is an AkkaError; no method catches one.
+
+A call is a grpc.ServicerContext or its embedded counterpart: something with `time_remaining()` and `is_active()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from akka_optimize import __version__, documents, errors, records
+from akka_optimize.protocol import convert
+from akka_optimize.protocol import trainer_pb2 as pb
+from akka_optimize.trainer import base_models, datasets, launch, recover, resolve, start, uploads, watch
+from akka_optimize.trainer.catalog import Catalog
+from akka_optimize.trainer.home import Home
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOG_CHUNK_BYTES = 1 << 18
+PAGE_DEFAULT, PAGE_LIMIT = 50, 100
+RUNS_DEFAULT, RUNS_LIMIT = 100, 1000
+
+
+class Call(Protocol):
+    """The call that a method serves."""
+
+    def time_remaining(self) -> float | None:
+        """Seconds until the deadline, or None where there is none."""
+        ...
+
+    def is_active(self) -> bool:
+        """Is the caller still there?"""
+        ...
+
+
+class Servicer:
+    """Every rpc of TrainerService, over one home folder."""
+
+    def __init__(self, home: Home, catalog: Catalog, *, backend: str, notes: tuple[str, ...] = ()) -> None:
+        self._home, self._catalog, self._backend, self._notes = home, catalog, backend, notes
+
+    @classmethod
+    def embedded(cls, folder: Path) -> Servicer:
+        """Open a home inside this process: declare lost runs lost, and see that a queue has its worker."""
+        home = Home.open(folder)
+        catalog = Catalog.open(home)
+        notes = (*catalog.notes, *recover.recover(catalog, home))
+        if catalog.runs(phase="QUEUED", limit=1).total:
+            launch.ensure_worker(home)
+        return cls(home, catalog, backend="embedded", notes=notes)
+
+    def close(self) -> None:
+        """Close the catalog."""
+        self._catalog.close()
+
+    def GetInfo(self, request: pb.GetInfoRequest, call: Call) -> pb.Info:
+        """What this trainer is."""
+        return convert.to_info(
+            records.Info(
+                backend=self._backend,
+                version=__version__,
+                home=str(self._home.path),
+                workers=1,
+                queued=self._catalog.runs(phase="QUEUED", limit=1).total,
+                running=len(self._catalog.active()),
+                startup="complete",
+                notes=self._notes,
+            )
+        )
+
+    def WriteUpload(self, request: pb.WriteUploadRequest, call: Call) -> pb.WriteUploadReply:
+        """Keep one part of an upload."""
+        return pb.WriteUploadReply(size=uploads.write(self._home, request.upload_id, request.offset, request.data))
+
+    def CreateDataset(self, request: pb.CreateDatasetRequest, call: Call) -> pb.Dataset:
+        """Register an upload as a dataset."""
+        with uploads.finished(self._home, request.upload_id, request.sha256) as path:
+            return convert.to_dataset(datasets.register(self._home, self._catalog, path, name=request.name or None))
+
+    def ListDatasets(self, request: pb.ListDatasetsRequest, call: Call) -> pb.ListDatasetsReply:
+        """Datasets, newest first."""
+        return pb.ListDatasetsReply(datasets=map(convert.to_dataset, self._catalog.datasets()))
+
+    def GetDataset(self, request: pb.GetDatasetRequest, call: Call) -> pb.Dataset:
+        """One dataset."""
+        return convert.to_dataset(self._catalog.dataset(request.dataset))
+
+    def NameDataset(self, request: pb.NameDatasetRequest, call: Call) -> pb.Dataset:
+        """Give or move a name."""
+        return convert.to_dataset(self._catalog.name_dataset(request.name, request.dataset))
+
+    def CreateWorkload(self, request: pb.CreateWorkloadRequest, call: Call) -> pb.Workload:
+        """Create a workload."""
+        return convert.to_workload(
+            self._catalog.add_workload(request.name, dataset=request.dataset or None, grader=request.grader or None)
+        )
+
+    def ListWorkloads(self, request: pb.ListWorkloadsRequest, call: Call) -> pb.ListWorkloadsReply:
+        """Workloads, newest first."""
+        return pb.ListWorkloadsReply(workloads=map(convert.to_workload, self._catalog.workloads()))
+
+    def GetWorkload(self, request: pb.GetWorkloadRequest, call: Call) -> pb.Workload:
+        """One workload."""
+        return convert.to_workload(self._catalog.workload(request.workload))
+
+    def ListBaseModels(self, request: pb.ListBaseModelsRequest, call: Call) -> pb.ListBaseModelsReply:
+        """Base models that are ready, or all."""
+        shown = [model for model in base_models.all() if request.all or model.status != "not-selected"]
+        return pb.ListBaseModelsReply(models=map(convert.to_base_model, shown))
+
+    def GetBaseModel(self, request: pb.GetBaseModelRequest, call: Call) -> pb.BaseModel:
+        """One base model."""
+        return convert.to_base_model(base_models.find(request.base_model))
+
+    def ValidateRun(self, request: pb.ValidateRunRequest, call: Call) -> pb.ResolvedRun:
+        """Resolve a descriptor; store nothing."""
+        return convert.to_resolved_run(resolve.resolve(self._catalog, self._home, _descriptor(request)))
+
+    def StartRun(self, request: pb.StartRunRequest, call: Call) -> pb.Run:
+        """Store a run and see that a worker takes it."""
+        run = start.start(self._catalog, self._home, _descriptor(request))
+        launch.ensure_worker(self._home)
+        return convert.to_run(run)
+
+    def ListRuns(self, request: pb.ListRunsRequest, call: Call) -> pb.ListRunsReply:
+        """A page of runs, newest first."""
+        page = self._catalog.runs(
+            phase=request.phase or None,
+            workload=request.workload or None,
+            limit=_limit(request.limit, RUNS_DEFAULT, RUNS_LIMIT),
+            offset=request.offset,
+        )
+        return pb.ListRunsReply(runs=map(convert.to_run, page.items), total=page.total)
+
+    def GetRun(self, request: pb.GetRunRequest, call: Call) -> pb.Run:
+        """One run."""
+        return convert.to_run(self._catalog.run(request.run_id))
+
+    def CancelRun(self, request: pb.CancelRunRequest, call: Call) -> pb.Run:
+        """Ask a run to stop."""
+        return convert.to_run(self._catalog.request_cancel(self._catalog.run(request.run_id).run_id))
+
+    def WatchRun(self, request: pb.WatchRunRequest, call: Call) -> Iterator[pb.RunEvent]:
+        """Follow a run until it ends or the caller leaves."""
+        run_id = self._catalog.run(request.run_id).run_id
+        for event in watch.watch(self._catalog, self._home, run_id, alive=lambda: _alive(call)):
+            yield convert.to_run_event(event)
+        if _expired(call):
+            raise errors.TimedOut("the run did not end within the time allowed", hint="the run goes on; wait again")
+
+    def GetRunLog(self, request: pb.GetRunLogRequest, call: Call) -> Iterator[pb.LogChunk]:
+        """What the run's worker printed so far."""
+        log = self._home.path / self._catalog.run(request.run_id).folder / "worker.log"
+        if not log.exists():  # no worker has begun with it
+            return
+        with log.open("rb") as stream:
+            while data := stream.read(LOG_CHUNK_BYTES):
+                yield pb.LogChunk(data=data)
+
+    def GetMetrics(self, request: pb.GetMetricsRequest, call: Call) -> Iterator[pb.MetricsChunk]:
+        """The stored chunks of the run's curves."""
+        run_id = self._catalog.run(request.run_id).run_id
+        yield from self._catalog.metrics(run_id, tuple(request.columns), request.last_steps)
+
+    def GetHparams(self, request: pb.GetHparamsRequest, call: Call) -> pb.Hparams:
+        """The flat settings, once the worker has written them."""
+        run = self._catalog.run(request.run_id)
+        document = self._catalog.hparams(run.run_id)
+        if document is None:
+            raise errors.NotFound(
+                f"run {run.run_id} has recorded no hyperparameters yet", hint="they are written when its worker begins"
+            )
+        return pb.Hparams(hparams_json=documents.dumps(document))
+
+    def ListSnapshots(self, request: pb.ListSnapshotsRequest, call: Call) -> pb.ListSnapshotsReply:
+        """A page of snapshots, newest first."""
+        run_id = self._catalog.run(request.run_id).run_id
+        limit = _limit(request.limit, PAGE_DEFAULT, PAGE_LIMIT)
+        page = self._catalog.snapshots(run_id, limit=limit, offset=request.offset)
+        return pb.ListSnapshotsReply(snapshots=map(convert.to_snapshot, page.items), total=page.total)
+
+
+def _descriptor(request: pb.ValidateRunRequest | pb.StartRunRequest) -> records.Document:
+    document = documents.parse(request.descriptor_json, source="descriptor", syntax="json")
+    if not isinstance(document, dict):
+        raise errors.Invalid("the descriptor is not a mapping", hint="see `training runs init`")
+    return document
+
+
+def _limit(asked: int, default: int, most: int) -> int:
+    if not 0 <= asked <= most:
+        raise errors.Invalid(f"a page holds 1 to {most} entries, not {asked}", field="limit")
+    return asked or default
+
+
+def _expired(call: Call) -> bool:
+    remaining = call.time_remaining()
+    return remaining is not None and remaining <= 0
+
+
+def _alive(call: Call) -> bool:
+    return call.is_active() and not _expired(call)

@@ -1,0 +1,61 @@
+"""Puts the layers together; the only module that may import every one of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from akka_optimize import errors
+from akka_optimize.client.address import DEFAULT, Address, trainer_address
+
+if TYPE_CHECKING:
+    from akka_optimize.client.trainer import Trainer
+    from akka_optimize.client.transport import Transport
+
+DEFAULT_HOME = "~/.akka/trainer"
+TRAINER_EXTRA = ("sqlalchemy", "safetensors", "torch")
+NOBODY_AT_DEFAULT = (
+    "name a trainer with --trainer-url or TRAINER_URL, or train in this process with TRAINER_URL=local: "
+    "(no server needed)"
+)
+
+
+def build_trainer(trainer_url: str | None, timeout: float) -> Trainer:
+    """The client for the address that holds. Raises WrongUsage (address), Unreachable, Refused (home)."""
+    from akka_optimize.client.trainer import Trainer
+
+    return Trainer(_transport(trainer_address(trainer_url, os.environ)), timeout=timeout)
+
+
+def _transport(address: Address) -> Transport:
+    if address.folder is not None:
+        return _embedded(address.folder)
+    from akka_optimize.client.transport.grpc import GrpcTransport
+
+    assert address.host is not None
+    hint = NOBODY_AT_DEFAULT if address.text == DEFAULT else f"the address came from {address.source}"
+    return GrpcTransport(address.host, tls=address.tls, address=address.text, hint=hint)
+
+
+def _embedded(folder: str) -> Transport:
+    from importlib.util import find_spec
+
+    if not all(map(find_spec, TRAINER_EXTRA)):
+        raise errors.Unsupported(
+            "local: trains in this process, which needs the trainer extra",
+            hint="pip install 'akka-optimize[trainer]'",
+        )
+    from akka_optimize.client.transport.embedded import EmbeddedTransport
+    from akka_optimize.trainer.servicer import Servicer
+
+    return EmbeddedTransport(Servicer.embedded(_home(folder)))
+
+
+def _home(folder: str) -> Path:
+    try:
+        return Path(folder or DEFAULT_HOME).expanduser().absolute()
+    except RuntimeError:
+        raise errors.WrongUsage(
+            "local: keeps its runs below the home folder, and there is none", hint="name a folder: local:DIR"
+        ) from None

@@ -1,0 +1,54 @@
+"""Where the trainer is."""
+
+from __future__ import annotations
+
+import pytest
+
+from akka_optimize import errors
+from akka_optimize.client.address import DEFAULT, Address, parse, trainer_address
+
+BOTH = {"TRAINER_URL": "http://a:1", "AKKA_OPTIMIZE_URL": "http://b:2"}
+ORDER = [
+    pytest.param("local:", BOTH, ("local:", "--trainer-url"), id="the-flag-beats-the-environment"),
+    pytest.param(None, BOTH, ("http://a:1", "TRAINER_URL"), id="the-trainers-own-variable-first"),
+    pytest.param(None, {"AKKA_OPTIMIZE_URL": "http://b:2"}, ("http://b:2", "AKKA_OPTIMIZE_URL"), id="then-the-shared"),
+    pytest.param(None, {"TRAINER_URL": ""}, (DEFAULT, "default"), id="an-empty-variable-is-unset"),
+    pytest.param(None, {}, (DEFAULT, "default"), id="then-the-default"),
+]
+
+
+@pytest.mark.parametrize(("flag", "environ", "expected"), ORDER)
+def test_the_first_source_that_names_an_address_holds(flag, environ, expected):
+    """Flag, TRAINER_URL, AKKA_OPTIMIZE_URL, http://localhost:9001: in this order."""
+    address = trainer_address(flag, environ)
+    assert (address.text, address.source) == expected
+
+
+FORMS = [
+    ("local:", Address("local:", "x", folder="")),
+    ("local:/data/runs", Address("local:/data/runs", "x", folder="/data/runs")),
+    ("local:~/runs", Address("local:~/runs", "x", folder="~/runs")),
+    ("http://localhost:9001", Address("http://localhost:9001", "x", host="localhost:9001")),
+    ("http://trainer", Address("http://trainer", "x", host="trainer:80")),
+    ("https://trainer/", Address("https://trainer/", "x", host="trainer:443", tls=True)),
+    ("http://[::1]:9001", Address("http://[::1]:9001", "x", host="[::1]:9001")),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FORMS, ids=[text for text, _ in FORMS])
+def test_an_address_means_a_folder_or_a_host(text, expected):
+    """`local:` is a folder in this process, http and https a host and a port."""
+    assert parse(text, source="x") == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "localhost:9001", "ftp://a:1", "http://", "http://a:port", "http://a:99999", "http://u:p@a", "http://a/x",
+     "http://a?x", "local", "http://[::1", "local:\0"],
+)  # fmt: skip
+def test_any_other_address_is_wrong_usage_that_says_what_to_write(text):
+    """An address of no known form is refused with its source and the forms there are."""
+    with pytest.raises(errors.WrongUsage, match="is no trainer address") as caught:
+        parse(text, source="TRAINER_URL")
+    assert caught.value.message.startswith("TRAINER_URL: ")
+    assert "local:FOLDER" in caught.value.hint
