@@ -1,0 +1,62 @@
+"""The catalog: everything about datasets, workloads, runs, curves and snapshots that is looked up.
+
+One module for each kind of thing; `Catalog` joins them. Methods open and close their own transaction, so what one
+returns is of one moment, and what one changes is changed whole or not at all. Every one may raise, beside what it
+names itself, Exhausted (disk full), Refused (damaged or unusable file) and TimedOut (held by another process).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from akka_optimize.trainer.catalog.base import utc_now
+from akka_optimize.trainer.catalog.database import Database
+from akka_optimize.trainer.catalog.datasets import Datasets
+from akka_optimize.trainer.catalog.metrics import Metrics
+from akka_optimize.trainer.catalog.migrations import migrate
+from akka_optimize.trainer.catalog.new import NewRun, NewSnapshot
+from akka_optimize.trainer.catalog.runs import Runs
+from akka_optimize.trainer.catalog.snapshots import Snapshots
+from akka_optimize.trainer.catalog.workloads import Workloads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from akka_optimize.trainer.home import Home
+
+__all__ = ["Catalog", "NewRun", "NewSnapshot"]
+
+
+class Catalog(Datasets, Workloads, Runs, Metrics, Snapshots):
+    """One home's catalog; several processes and threads may have it open."""
+
+    def __init__(self, home: Home, now: Callable[[], str]) -> None:
+        self.home = home
+        self.notes: tuple[str, ...] = ()  # what opening did
+        self._now = now
+        self._database = Database(home.catalog)
+
+    @classmethod
+    def open(cls, home: Home, *, now: Callable[[], str] = utc_now) -> Catalog:
+        """The catalog of a home, made or brought up to date where needed.
+
+        Raises Refused when a newer trainer made it.
+        """
+        catalog = cls(home, now)
+        try:
+            catalog.notes = migrate(home, catalog._database, now)
+        except BaseException:
+            catalog.close()
+            raise
+        return catalog
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._database.close()
+
+    def __enter__(self) -> Catalog:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()

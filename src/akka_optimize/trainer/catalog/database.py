@@ -1,0 +1,104 @@
+"""The connection: set-up, transactions, and what the database's errors mean to a user."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, exc
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from akka_optimize import errors
+
+BUSY_SECONDS = 30.0
+
+NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE", "SQLITE_IOERR_SHMSIZE")
+NOT_A_DATABASE = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+NOT_USABLE = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH", "SQLITE_IOERR")
+TAKEN = ("SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_UNIQUE")
+
+
+class Database:
+    """One database file, and its two kinds of transaction."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._reader = create_engine(
+            URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}
+        )
+        event.listen(self._reader, "connect", _set_up)
+        event.listen(self._reader, "begin", _begin)
+        self._writer = self._reader.execution_options(immediate=True)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A transaction that sees one state of the database throughout."""
+        with self._transaction(self._reader) as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that no other writer overlaps, from before its first read; committed whole or not at all."""
+        with self._transaction(self._writer) as connection:
+            yield connection
+
+    def prepare(self) -> None:
+        """Set up the file itself, once: readers and a writer do not wait for each other."""
+        with translated(self.path), self._reader.connect() as connection:
+            driver = connection.connection.driver_connection
+            assert isinstance(driver, sqlite3.Connection)
+            driver.execute("PRAGMA journal_mode = WAL")
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._reader.dispose()
+
+    @contextmanager
+    def _transaction(self, engine: Engine) -> Iterator[Connection]:
+        with translated(self.path), engine.begin() as connection:
+            yield connection
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn what SQLAlchemy raises about the database at `path` into this package's errors."""
+    try:
+        yield
+    except exc.DBAPIError as error:
+        raise _meaning(path, error.orig) from error
+    except exc.TimeoutError as error:
+        raise errors.TimedOut(f"the catalog {path} has no free connection") from error
+
+
+def _meaning(path: Path, error: BaseException | None) -> errors.AkkaError:
+    code = getattr(error, "sqlite_errorname", "")
+    if code.startswith(NO_ROOM):
+        return errors.Exhausted(
+            f"the catalog {path} cannot be written: the disk is full", hint="Make room on the disk, then try again."
+        )
+    if code.startswith(NOT_A_DATABASE):
+        return errors.Refused(
+            f"the catalog {path} is damaged: {error}", hint="Put a copy of it back, or use another home."
+        )
+    if code.startswith(NOT_USABLE):
+        return errors.Refused(f"the catalog {path} cannot be used: {error}")
+    if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return errors.TimedOut(f"the catalog {path} was held by another process for {BUSY_SECONDS:.0f} s")
+    if code in TAKEN:
+        return errors.Conflict(f"the catalog holds such an entry already: {error}")
+    return errors.Internal(f"the catalog {path} answered: {error}")
+
+
+def _set_up(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    assert isinstance(connection, sqlite3.Connection)
+    connection.isolation_level = None  # or the driver begins transactions of its own
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _begin(connection: Connection) -> None:
+    immediate = connection.get_execution_options().get("immediate", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")

@@ -1,0 +1,127 @@
+"""Curves, kept as the very chunks that the wire carries."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
+
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+
+from akka_optimize import errors
+from akka_optimize.protocol import trainer_pb2 as pb
+from akka_optimize.trainer.catalog import curves, schema
+from akka_optimize.trainer.catalog.base import Part
+from akka_optimize.trainer.catalog.runs import require_run
+
+table = schema.metric_chunks
+IN_ORDER = (table.c.attempt, table.c.first_step, table.c.names)
+
+
+class Metrics(Part):
+    """The catalog's curves."""
+
+    def record(
+        self,
+        run_id: str,
+        chunks: Sequence[pb.MetricsChunk],
+        *,
+        observed_step: int,
+        loss: float | None,
+        validation_loss: float | None = None,
+    ) -> None:
+        """Keep chunks and how far the run is; a `validation_loss` of None leaves the last one standing.
+
+        Raises NotFound (run), Invalid (a chunk that contradicts itself) and Conflict (recorded already).
+        """
+        for chunk in chunks:
+            curves.check(chunk)
+        progress = {"observed_step": observed_step, "loss": loss}
+        if validation_loss is not None:
+            progress["validation_loss"] = validation_loss
+        with self._database.write() as connection:
+            require_run(connection, run_id)
+            _insert(connection, run_id, (part for chunk in chunks for part in curves.split(chunk)))
+            runs = schema.runs
+            connection.execute(update(runs).where(runs.c.run_id == run_id).values(**progress))
+
+    def metrics(self, run_id: str, columns: Collection[str] = (), last_steps: int = 0) -> Iterator[pb.MetricsChunk]:
+        """A run's curves in attempt and step order, each chunk below 1 MiB; none of `columns` means all of them.
+
+        With `last_steps`, only what was recorded at the newest that many of the steps that hold a chosen column, by
+        whichever attempt. Raises NotFound (run) and Invalid (last_steps), here and not at the first chunk.
+        """
+        if last_steps < 0:
+            raise errors.Invalid(f"a number of steps is not negative, and {last_steps} is", field="lastSteps")
+        with self._database.read() as connection:
+            require_run(connection, run_id)
+            condition = _holding(connection, run_id, columns)
+            cut = _cut(connection, condition, columns, last_steps) if last_steps else None
+            if cut is not None:
+                condition.append(table.c.last_step >= cut)
+            stored = connection.execute(select(table.c.chunk).where(*condition).order_by(*IN_ORDER)).scalars().all()
+        return _chosen(stored, columns, cut)
+
+    def merge_metrics(self, run_id: str) -> None:
+        """Turn the many chunks of a run into few large ones, loss and gradient norm apart from the rest.
+
+        Raises NotFound (run).
+        """
+        of_run = table.c.run_id == run_id
+        with self._database.write() as connection:
+            require_run(connection, run_id)
+            rows = connection.execute(select(table.c.attempt, table.c.chunk).where(of_run).order_by(*IN_ORDER)).all()
+            connection.execute(delete(table).where(of_run))
+            for _, group in groupby(rows, key=lambda row: row.attempt):
+                chunks = [pb.MetricsChunk.FromString(row.chunk) for row in group]
+                others = {column.name for chunk in chunks for column in chunk.columns} - curves.TOGETHER
+                for columns in (curves.TOGETHER, others):
+                    _insert(connection, run_id, curves.join(chunks, columns))
+
+
+def _insert(connection: Connection, run_id: str, chunks: Iterable[pb.MetricsChunk]) -> None:
+    rows = []
+    for chunk in chunks:
+        span = curves.span(chunk)
+        if span is not None:
+            key = {"run_id": run_id, "attempt": chunk.attempt, "names": curves.names(chunk)}
+            rows.append(key | {"first_step": span[0], "last_step": span[1], "chunk": chunk.SerializeToString()})
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def _holding(connection: Connection, run_id: str, columns: Collection[str]) -> list[ColumnElement[bool]]:
+    """The condition for a run's chunks that hold one of the columns."""
+    of_run = table.c.run_id == run_id
+    if not columns:
+        return [of_run]
+    known = connection.execute(select(table.c.names).where(of_run).distinct()).scalars()
+    return [of_run, table.c.names.in_([names for names in known if not set(columns).isdisjoint(names.split(" "))])]
+
+
+def _cut(
+    connection: Connection, condition: list[ColumnElement[bool]], columns: Collection[str], last_steps: int
+) -> int | None:
+    """The oldest of the newest `last_steps` steps; None when there are not so many."""
+    newest: set[int] = set()
+    keys = connection.execute(
+        select(*table.primary_key, table.c.last_step).where(*condition).order_by(table.c.last_step.desc())
+    )
+    for *key, last_step in keys.all():
+        if len(newest) == last_steps and last_step <= min(newest):
+            break
+        same = [column == value for column, value in zip(table.primary_key, key, strict=True)]
+        data = connection.execute(select(table.c.chunk).where(*same)).scalar_one()
+        newest |= curves.steps(curves.choose(pb.MetricsChunk.FromString(data), columns))
+        newest = set(heapq.nlargest(last_steps, newest))
+    return min(newest) if len(newest) == last_steps else None
+
+
+def _chosen(stored: Sequence[bytes], columns: Collection[str], cut: int | None) -> Iterator[pb.MetricsChunk]:
+    for data in stored:
+        chunk = curves.choose(pb.MetricsChunk.FromString(data), columns)
+        span = curves.span(chunk)
+        if cut is not None and span is not None and span[0] < cut:
+            chunk = curves.between(chunk, cut)
+        if chunk.columns:
+            yield chunk

@@ -1,0 +1,106 @@
+"""How a catalog comes to have today's tables: a written list of steps, each in one transaction, recorded in it.
+
+A step is never changed once it was released; a new one is added below it. `{bytes}` stands for the database's own
+name of a binary type. A test compares what the steps make with `schema`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, LargeBinary, exc, func, insert, inspect, select
+
+from akka_optimize import errors
+from akka_optimize.trainer.catalog import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from akka_optimize.trainer.catalog.database import Database
+    from akka_optimize.trainer.home import Home
+
+STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE catalog_versions (
+            version INTEGER NOT NULL PRIMARY KEY, applied_at TEXT NOT NULL)""",
+        """CREATE TABLE datasets (
+            hash TEXT NOT NULL PRIMARY KEY, position BIGINT NOT NULL UNIQUE, example_count BIGINT NOT NULL,
+            size_bytes BIGINT NOT NULL, format_version INTEGER NOT NULL, findings TEXT NOT NULL,
+            created_at TEXT NOT NULL)""",
+        """CREATE TABLE dataset_names (
+            name TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL REFERENCES datasets (hash))""",
+        "CREATE INDEX ix_dataset_names_hash ON dataset_names (hash)",
+        """CREATE TABLE workloads (
+            workload_id TEXT NOT NULL PRIMARY KEY, position BIGINT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE,
+            dataset TEXT REFERENCES datasets (hash), grader TEXT, created_at TEXT NOT NULL)""",
+        """CREATE TABLE runs (
+            run_id TEXT NOT NULL PRIMARY KEY, position BIGINT NOT NULL UNIQUE, name TEXT, purpose TEXT,
+            description TEXT, config_name TEXT, workload_id TEXT NOT NULL REFERENCES workloads (workload_id),
+            method TEXT NOT NULL, base_model TEXT NOT NULL, dataset TEXT NOT NULL REFERENCES datasets (hash),
+            dataset_name TEXT, grader TEXT, submission_id TEXT, config_hash TEXT NOT NULL, plan TEXT NOT NULL,
+            config TEXT NOT NULL, execution TEXT NOT NULL, stated TEXT NOT NULL, devices INTEGER NOT NULL,
+            sequences_per_pass INTEGER NOT NULL, accumulation INTEGER NOT NULL, sequences_per_update INTEGER NOT NULL,
+            seed BIGINT NOT NULL, steps BIGINT NOT NULL, folder TEXT NOT NULL, training_rows BIGINT NOT NULL,
+            validation_rows BIGINT NOT NULL, skipped_rows BIGINT NOT NULL, phase TEXT NOT NULL,
+            attempt INTEGER NOT NULL, cancel_requested BOOLEAN NOT NULL, environment TEXT, hparams TEXT,
+            observed_step BIGINT NOT NULL, saved_step BIGINT, loss TEXT, validation_loss TEXT, failure_code TEXT,
+            failure_reason TEXT, resumable BOOLEAN NOT NULL, created_at TEXT NOT NULL, started_at TEXT,
+            ended_at TEXT)""",
+        "CREATE INDEX ix_runs_name ON runs (name)",
+        "CREATE INDEX ix_runs_submission_id ON runs (submission_id)",
+        "CREATE INDEX ix_runs_phase_position ON runs (phase, position)",
+        "CREATE INDEX ix_runs_workload_id_position ON runs (workload_id, position)",
+        """CREATE TABLE metric_chunks (
+            run_id TEXT NOT NULL REFERENCES runs (run_id), attempt INTEGER NOT NULL, first_step BIGINT NOT NULL,
+            names TEXT NOT NULL, last_step BIGINT NOT NULL, chunk {bytes} NOT NULL,
+            PRIMARY KEY (run_id, attempt, first_step, names))""",
+        """CREATE TABLE snapshots (
+            snapshot_id TEXT NOT NULL PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs (run_id),
+            attempt INTEGER NOT NULL, step BIGINT NOT NULL, epoch TEXT NOT NULL, artifacts TEXT NOT NULL,
+            status TEXT NOT NULL, validation_loss TEXT, created_at TEXT NOT NULL)""",
+        "CREATE UNIQUE INDEX ix_snapshots_run_id_step_attempt ON snapshots (run_id, step, attempt)",
+    ),
+)
+
+
+def migrate(home: Home, database: Database, now: Callable[[], str]) -> tuple[str, ...]:
+    """Bring the catalog to the newest version and say in sentences what was done.
+
+    Raises Refused when a newer trainer made it.
+    """
+    if _version(database) == len(STEPS):
+        return ()
+    with home.lock("catalog", wait=True):  # another process may be doing the same
+        found = _version(database)
+        database.prepare()
+        for number in range(found + 1, len(STEPS) + 1):
+            with database.write() as connection:
+                for statement in STEPS[number - 1]:
+                    connection.exec_driver_sql(statement.format(bytes=_bytes_type(connection)))
+                connection.execute(insert(schema.catalog_versions).values(version=number, applied_at=now()))
+    if found in (0, len(STEPS)):
+        return ()
+    return (f"the catalog was brought from version {found} to {len(STEPS)}",)
+
+
+def _version(database: Database) -> int:
+    """The newest step that the catalog has seen; 0 for an empty one."""
+    newest = select(func.max(schema.catalog_versions.c.version))
+    with database.read() as connection:
+        try:
+            version = connection.execute(newest).scalar() or 0
+        except exc.DBAPIError:
+            if inspect(connection).has_table(schema.catalog_versions.name):
+                raise
+            version = 0
+    if version > len(STEPS):
+        raise errors.Refused(
+            f"the catalog {database.path} has version {version}, made by a newer akka-optimize; "
+            f"this one reads versions up to {len(STEPS)}",
+            hint="Upgrade akka-optimize, or use another home.",
+        )
+    return version
+
+
+def _bytes_type(connection: Connection) -> str:
+    return connection.dialect.type_compiler_instance.process(LargeBinary())

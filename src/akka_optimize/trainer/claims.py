@@ -1,0 +1,52 @@
+"""Who is at work on which run.
+
+A worker holds the lock of its run for as long as the catalog says PREPARING or TRAINING. Claiming a run and locking it
+are two acts; the claim lock makes them one for everybody who looks, so that no living run is ever taken for a lost one.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from akka_optimize.records import Run
+    from akka_optimize.trainer.catalog import Catalog
+    from akka_optimize.trainer.home import Home, Lock
+
+CLAIM = "claim"
+PATIENCE_SECONDS = 2.0
+
+
+def take(catalog: Catalog, home: Home) -> tuple[Run, Lock] | None:
+    """Claim the oldest queued run, and hold it until the lock is released; None when the queue is empty."""
+    with _waited_for(home, CLAIM):
+        run = catalog.claim()
+        return None if run is None else (run, _waited_for(home, _name(run)))
+
+
+def settle(home: Home) -> Lock | None:
+    """Keep every claim from changing hands until the lock is released.
+
+    None when another process takes more than two seconds over a claim: it was stopped in the middle of one. Whoever
+    comes next may ask again.
+    """
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while (lock := home.lock(CLAIM)) is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return lock
+
+
+def hold(home: Home, run: Run) -> Lock | None:
+    """The run's lock; None when somebody is at work on it."""
+    return home.lock(_name(run))
+
+
+def _waited_for(home: Home, name: str) -> Lock:
+    lock = home.lock(name, wait=True)
+    assert lock is not None, "a lock that was waited for is held"
+    return lock
+
+
+def _name(run: Run) -> str:
+    return f"run-{run.run_id}"

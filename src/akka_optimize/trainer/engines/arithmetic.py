@@ -1,0 +1,196 @@
+"""An engine that trains nothing: curves from arithmetic, at any speed, without torch.
+
+It stands in for a real engine where the life of a run is what matters. A curve is a function of the plan: the loss
+falls with the learning rate spent so far, the noise on it comes from the seed, the dataset and the sequences per
+update (what decides the rows of an update), and the division changes nothing. Equal plans give equal curves, all
+columns included.
+
+Two environment variables, read when a run starts:
+
+    AKKA_ARITHMETIC_STEP_SECONDS=0.01   sleep this long in every update
+    AKKA_ARITHMETIC_FAULT=KIND:STEP     misbehave at one update; several, apart by commas
+    AKKA_ARITHMETIC_FAULT=KIND:STEP@S   … only in runs with the seed S
+
+        kill    the process ends itself by SIGKILL
+        raise   RuntimeError
+        memory  MemoryError
+        disk    OSError, no space left on device
+        nan     the loss is NaN
+        spike   the gradient norm is a thousand times what it was
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import signal
+import time
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from akka_optimize.errors import Invalid
+from akka_optimize.trainer.engines import Step
+from akka_optimize.trainer.engines.decoder import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from akka_optimize.records import Document
+    from akka_optimize.trainer.engines import Job, Session, Tokens
+
+BLOCK = 4096  # updates computed at once
+START, FLOOR = 5.5, 0.4  # nats
+KINDS = ("kill", "raise", "memory", "disk", "nan", "spike")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that goes wrong at one update."""
+
+    kind: str
+    step: int
+
+
+class ArithmeticEngine:
+    """The engine of base models whose entry says `arithmetic`."""
+
+    def encode(self, row: Document) -> Tokens:
+        """Tokenise one chat row, one token a byte. Raises Invalid for a row that is no chat."""
+        return tokens.encode(row)
+
+    def start(self, job: Job) -> Session:
+        """A session at update 0. Raises Invalid when the environment variables are not understood."""
+        return ArithmeticSession(job, os.environ)
+
+
+class ArithmeticSession:
+    """A run that is made up as it goes."""
+
+    def __init__(self, job: Job, environ: Mapping[str, str]) -> None:
+        self._job = job
+        self._delay = float(environ.get("AKKA_ARITHMETIC_STEP_SECONDS", "0"))
+        self._faults = parse_faults(environ.get("AKKA_ARITHMETIC_FAULT", ""), int(job.plan["seed"]))
+        self._step = 0
+        self._spent = 0.0
+        self.environment: Document = {"engine": "arithmetic", "device": "none", "threads": job.threads}
+
+    def steps(self) -> Iterator[Step]:
+        """One record per update, up to the plan's horizon."""
+        training = self._job.plan["hyperparams"]["training"]
+        limit = float(self._job.plan["hyperparams"]["optimizer"]["maxGradNorm"])
+        size = int(training["sequencesPerUpdate"])
+        for at in range(0, int(training["steps"]), BLOCK):
+            last = min(at + BLOCK, int(training["steps"]))
+            for step, rate, spent, quiet_loss, quiet_norm in self._block(at, last, size):
+                if self._delay:
+                    time.sleep(self._delay)
+                loss, norm = self._misbehave(step, quiet_loss, quiet_norm)
+                self._step, self._spent = step, spent
+                yield Step(step, loss, norm, 0 < limit < norm, rate, 24 * size, self._delay)
+
+    def epoch(self) -> float:
+        """Updates done, times their rows, over the rows that are not held out."""
+        training = self._job.plan["hyperparams"]["training"]
+        rows = len(self._job.rows) - self._held_out()
+        return float(self._step * int(training["sequencesPerUpdate"]) / max(rows, 1))
+
+    def validate(self) -> float | None:
+        """The curve without its noise, a little higher; None when no row is held out."""
+        return FLOOR + 0.02 + (START - FLOOR) * math.exp(-self._spent) if self._held_out() else None
+
+    def save_weights(self, path: Path) -> None:
+        """Two small matrices that depend on the plan and the update."""
+        from safetensors.numpy import save_file
+
+        rank = int(self._job.plan["hyperparams"]["lora"]["rank"])
+        down = np.full((rank, 4), self._spent, np.float32)
+        up = np.full((4, rank), self._step, np.float32)
+        save_file({"made_up.lora_A": down, "made_up.lora_B": up}, path)
+
+    def save_training_state(self, path: Path) -> None:
+        """The update and the learning rate spent, as JSON."""
+        path.write_text(json.dumps({"step": self._step, "spent": self._spent}))
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _held_out(self) -> int:
+        share = self._job.plan["hyperparams"]["training"]["validationShare"]
+        return round(float(share) * len(self._job.rows))
+
+    def _block(self, first: int, last: int, size: int) -> Iterator[tuple[int, float, float, float, float]]:
+        """Updates first+1 … last as (step, rate, rate spent so far in units of learning, loss, gradient norm)."""
+        plan = self._job.plan
+        t = np.arange(first, last)  # (updates,)
+        rates = learning_rates(plan, t)
+        strength = 40 * math.sqrt(plan["hyperparams"]["lora"]["rank"] / 8)
+        spent = self._spent + np.cumsum(rates * strength)
+        left = np.exp(-spent)
+        noise = noise_at(f"{plan['seed']}/{plan['dataset']}/{size}", t)
+        loss = FLOOR + (START - FLOOR) * left + 0.2 / math.sqrt(size) * noise
+        norm = 0.3 + 1.5 * left + 0.1 * np.abs(noise)
+        columns = ((t + 1).tolist(), rates.tolist(), spent.tolist(), loss.tolist(), norm.tolist())
+        return iter(list(zip(*columns, strict=True)))
+
+    def _misbehave(self, step: int, loss: float, norm: float) -> tuple[float, float]:
+        for fault in self._faults:
+            if fault.step != step:
+                continue
+            match fault.kind:
+                case "kill":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                case "raise":
+                    raise RuntimeError(f"made-up fault at update {step}")
+                case "memory":
+                    raise MemoryError(f"made-up lack of memory at update {step}")
+                case "disk":
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                case "nan":
+                    loss = math.nan
+                case "spike":
+                    norm *= 1000
+        return loss, norm
+
+
+def learning_rates(plan: Document, t: np.ndarray) -> np.ndarray:
+    """The rate of each update `t`, int64 (updates,), from 0: linear warm-up, then the plan's schedule down to 0."""
+    optimizer = plan["hyperparams"]["optimizer"]
+    warmup, steps = optimizer["warmupSteps"], plan["hyperparams"]["training"]["steps"]
+    left = np.clip((steps - t) / max(steps - warmup, 1), 0, 1)  # (updates,)
+    shape = {"constant": np.ones_like(left), "linear": left, "cosine": (1 - np.cos(np.pi * left)) / 2}
+    rise = np.minimum((t + 1) / (warmup + 1), 1) if warmup else 1.0
+    rates: np.ndarray = optimizer["learningRate"] * rise * shape[optimizer["schedule"]]
+    return rates
+
+
+def noise_at(key: str, t: np.ndarray) -> np.ndarray:
+    """Noise of mean 0 in (-1, 1), float64 (updates,): the splitmix64 of `key` and `t` alone, so any update at once."""
+    start = np.uint64(int.from_bytes(sha256(key.encode()).digest()[:8], "little"))
+    z = start + (t.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    noise: np.ndarray = z.astype(np.float64) / 2.0**63 - 1
+    return noise
+
+
+def parse_faults(text: str, seed: int) -> tuple[Fault, ...]:
+    """The faults of a run with this seed, as the module's docstring writes them. Raises Invalid."""
+    faults = []
+    for item in filter(None, text.split(",")):
+        kind, _, where = item.partition(":")
+        step, at, only = where.partition("@")
+        if kind not in KINDS or not step.isdecimal() or (at and not only.isdecimal()):
+            raise Invalid(f"AKKA_ARITHMETIC_FAULT: {item!r} is not KIND:STEP or KIND:STEP@SEED", hint=", ".join(KINDS))
+        if not at or int(only) == seed:
+            faults.append(Fault(kind, int(step)))
+    return tuple(faults)
+
+
+ENGINE = ArithmeticEngine()

@@ -1,0 +1,47 @@
+"""Files that are whole or not there, and what the system's refusals mean to a user."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from akka_optimize import errors
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+@contextmanager
+def translated(path: Path | str) -> Iterator[None]:
+    """Turn an OSError about `path` into Exhausted (no room) or Refused (everything else)."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        if error.errno in NO_ROOM:
+            raise errors.Exhausted(
+                f"{path} cannot be written: {reason}", hint="Make room on the disk, then try again."
+            ) from error
+        raise errors.Refused(f"{path} cannot be used: {reason}") from error
+
+
+def flush_folder(folder: Path) -> None:
+    """Make the names in `folder` last through a loss of power."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def install(beside: Path, place: Path) -> None:
+    """Move a finished file from `beside` to `place`, on one file system, replacing what is there, and flush both."""
+    descriptor = os.open(beside, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    beside.replace(place)
+    flush_folder(place.parent)

@@ -1,0 +1,131 @@
+"""Starting a run: its folder is whole and on the disk before anybody can see that the run exists."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import TYPE_CHECKING
+
+from akka_optimize import errors
+from akka_optimize.core import plans
+from akka_optimize.trainer import environment, folder
+from akka_optimize.trainer.catalog.base import utc_now
+from akka_optimize.trainer.catalog.new import NewRun
+from akka_optimize.trainer.resolve import Request, request
+
+if TYPE_CHECKING:
+    from akka_optimize.records import Document, Run
+    from akka_optimize.trainer.catalog import Catalog
+    from akka_optimize.trainer.home import Home
+
+
+def start(catalog: Catalog, home: Home, document: Document) -> Run:
+    """Check a descriptor, write the run's folder, and queue the run.
+
+    A descriptor whose `submissionId` was used already reaches the run that it started, and starts none. Raises what
+    `resolve.request` raises, Conflict (that submission asked for something else), and Exhausted, Refused (disk).
+    """
+    wanted = request(catalog, home, document)
+    new = _new_run(wanted, secrets.token_hex(8))
+    if new.submission_id is not None and (earlier := catalog.submitted(new.submission_id)) is not None:
+        return _same(earlier, new)
+    rows = home.datasets / f"{new.dataset}.jsonl"
+    text = plans.plan_text(new.plan)
+    try:
+        with folder.made(home, new.folder, identity=identity(wanted, new), plan_text=text, rows=rows):
+            return catalog.add_run(new)
+    except errors.Conflict:
+        if new.submission_id is None or (earlier := catalog.submitted(new.submission_id)) is None:
+            raise
+        return _same(earlier, new)  # the same submission, from another process, a moment ago
+
+
+def identity(wanted: Request, new: NewRun) -> Document:
+    """What `run.json` says: who this run is, what its chance comes from, and where it is carried out."""
+    return {
+        "formatVersion": folder.FORMAT_VERSION,
+        "runId": new.run_id,
+        "name": new.name,
+        "purpose": new.purpose,
+        "description": new.description,
+        "configName": new.config_name,
+        "submittedAt": utc_now(),
+        "workload": {"workloadId": new.workload_id, "name": wanted.workload.name},
+        "grader": new.grader,
+        "submissionId": new.submission_id,
+        "configHash": new.config_hash,
+        "configSha256": plans.plan_hash(new.plan),
+        "dataset": {"hash": new.dataset, "name": new.dataset_name, "examples": wanted.dataset.example_count},
+        "rows": {"training": new.training_rows, "heldOut": new.validation_rows, "skipped": new.skipped_rows},
+        "steps": new.steps,
+        "seeds": seeds(new.seed),
+        "division": {
+            "devices": new.division.devices,
+            "sequencesPerPass": new.division.sequences_per_pass,
+            "accumulation": new.division.accumulation,
+            "sequencesPerUpdate": new.division.sequences_per_update,
+        },
+        "execution": new.execution,
+        "stated": list(new.stated),
+        "notes": list(wanted.run.notes),
+        "environment": environment.known(),
+    }
+
+
+def seeds(seed: int) -> Document:
+    """The configuration's seed, and how everything that looks random follows from it."""
+    return {
+        "config": seed,
+        "heldOutRows": f"rows sorted by sha256('{seed}/hold-out/ROW')",
+        "rowOrder": f"rows of an epoch sorted by sha256('{seed}/epoch/EPOCH/ROW')",
+        "engine": seed,
+    }
+
+
+def _new_run(wanted: Request, run_id: str) -> NewRun:
+    run, document = wanted.run, wanted.run.descriptor
+    return NewRun(
+        run_id=run_id,
+        name=document["name"],
+        purpose=document["purpose"],
+        description=document["description"],
+        config_name=document["configName"],
+        workload_id=wanted.workload.workload_id,
+        method=run.config["method"],
+        base_model=wanted.base_model.repository,
+        dataset=wanted.dataset.hash,
+        dataset_name=run.config["dataset"],
+        grader=document["grader"] or wanted.workload.grader,
+        submission_id=document["submissionId"],
+        config_hash=run.config_hash,
+        plan=run.plan,
+        config=run.config,
+        execution=run.execution,
+        stated=run.stated,
+        division=run.division,
+        seed=run.config["seed"],
+        steps=run.steps,
+        folder=folder.name(run_id, run.config_hash),
+        training_rows=run.training_rows,
+        validation_rows=run.validation_rows,
+        skipped_rows=run.skipped_rows,
+    )
+
+
+ASKED = ("name", "purpose", "description", "config_name", "workload_id", "grader", "plan", "execution")
+
+
+def _same(earlier: Run, new: NewRun) -> Run:
+    """The run that a submission started before. Raises Conflict when it asked for something else."""
+    other = [name for name in ASKED if _text(getattr(earlier, name)) != _text(getattr(new, name))]
+    if other:
+        raise errors.Conflict(
+            f"submission {new.submission_id!r} started run {earlier.run_id}, with another {', '.join(other)}",
+            field="submissionId",
+            hint="use a new submissionId for another run",
+        )
+    return earlier
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True)

@@ -1,0 +1,107 @@
+"""Bytes that arrive in parts, before they are known to be a dataset."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from akka_optimize import errors
+from akka_optimize.trainer import files
+from akka_optimize.trainer.names import shown
+
+if TYPE_CHECKING:
+    from akka_optimize.trainer.home import Home
+
+LIMIT = 64 * 2**20  # bytes in one upload, and so in one dataset
+PART_LIMIT = 2**20  # bytes in one part
+STALE_SECONDS = 24 * 3600.0
+UPLOAD_ID = re.compile(r"[0-9a-f]{32}")
+SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def write(home: Home, upload_id: str, offset: int, data: bytes) -> int:
+    """Write one part and return how many bytes are held now; the same part again changes nothing.
+
+    Raises Invalid (id, offset, a part that is too large or leaves a gap), Conflict (other bytes are there already)
+    and Exhausted (limit, disk).
+    """
+    path = _path(home, upload_id)
+    if len(data) > PART_LIMIT:
+        raise errors.Invalid(f"a part holds at most {PART_LIMIT} bytes, not {len(data)}", field="data")
+    if offset < 0:
+        raise errors.Invalid(f"an offset is not negative, and {offset} is", field="offset")
+    check_size(offset + len(data))
+    with files.translated(path), open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        size = file.seek(0, os.SEEK_END)
+        if offset > size:
+            raise errors.Invalid(f"the part begins at {offset}, and {size} bytes have arrived", field="offset")
+        file.seek(offset)
+        held = file.read(len(data))
+        if held != data[: len(held)]:
+            raise errors.Conflict(f"upload {upload_id} holds other bytes at {offset}", field="data")
+        file.seek(size)
+        file.write(data[len(held) :])
+        return max(size, offset + len(data))
+
+
+@contextmanager
+def finished(home: Home, upload_id: str, sha256: str) -> Iterator[Path]:
+    """The file that an upload has become, once its bytes are the ones that were sent; it is removed afterwards.
+
+    Raises NotFound, and Invalid (id, or a digest that does not match).
+    """
+    path = _path(home, upload_id)
+    if not SHA256.fullmatch(sha256):
+        raise errors.Invalid(f"a sha256 has 64 hex digits in lower case, unlike {shown(sha256)}", field="sha256")
+    if not path.exists():
+        raise errors.NotFound(
+            f"no upload {upload_id} is held", field="uploadId", hint="Send it again; uploads are kept for a day."
+        )
+    try:
+        with files.translated(path), path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest != sha256:
+            raise errors.Invalid(
+                f"upload {upload_id} was damaged on its way: its sha256 is {digest}, not {sha256}",
+                field="sha256",
+                hint="Send it again under a new upload id.",
+            )
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def sweep(home: Home, *, older_than: float = STALE_SECONDS) -> None:
+    """Remove what nobody has written to for `older_than` seconds."""
+    oldest = time.time() - older_than
+    for entry in os.scandir(home.uploads):
+        try:
+            if entry.stat(follow_symlinks=False).st_mtime < oldest:
+                os.unlink(entry.path)
+        except FileNotFoundError:  # another process swept at the same time
+            continue
+
+
+def check_size(size: int) -> None:
+    """Raise Exhausted when `size` bytes are more than a dataset may have."""
+    if size > LIMIT:
+        raise errors.Exhausted(
+            f"a dataset has at most {LIMIT // 2**20} MiB, and this one has at least {size / 2**20:.1f} MiB",
+            hint="Split it, or leave out rows.",
+        )
+
+
+def _path(home: Home, upload_id: str) -> Path:
+    if not UPLOAD_ID.fullmatch(upload_id):
+        raise errors.Invalid(
+            f"an upload id has 32 hex digits in lower case, unlike {shown(upload_id)}", field="uploadId"
+        )
+    return home.uploads / upload_id

@@ -1,0 +1,71 @@
+"""The queue of one home, from the worker's side: take what is there, then look once more, then leave."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from akka_optimize.trainer import claims, recover
+from akka_optimize.trainer.catalog import Catalog
+from akka_optimize.trainer.home import Home, Lock
+from akka_optimize.trainer.launch import WORKER
+from akka_optimize.trainer.worker import log
+from akka_optimize.trainer.worker.attempt import Attempt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
+
+
+class Stop:
+    """Has the process been asked to end? The first SIGTERM or SIGINT waits for the update at hand, a second kills."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def listen(self) -> None:
+        """From now on, hear the signals."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._hear)
+
+    def _hear(self, number: int, _frame: FrameType | None) -> None:
+        self.asked = True
+        signal.signal(number, signal.SIG_DFL)
+
+
+def main(argv: Sequence[str]) -> int:
+    """`HOME [--lock DESCRIPTOR]`: work until the queue of HOME is empty; leave at once if another worker is there."""
+    home = Home.open(argv[0])
+    lock = _handed_over(int(argv[2])) if argv[1:2] == ["--lock"] else home.lock(WORKER)
+    stop = Stop()
+    stop.listen()
+    faulthandler.enable()
+    with closing(Catalog.open(home)) as catalog:
+        drain(catalog, home, lock, stop)
+    return 0
+
+
+def drain(catalog: Catalog, home: Home, lock: Lock | None, stop: Stop) -> None:
+    """Carry out queued runs while the worker's `lock` is ours, until none is left or somebody says stop.
+
+    A run that was committed while the lock was still held has nobody else who would start a worker for it. So the
+    queue is looked at again after letting go.
+    """
+    while lock is not None:
+        with lock:
+            for note in recover.recover(catalog, home):
+                log.say(note)
+            while not stop.asked and (taken := claims.take(catalog, home)) is not None:
+                run, hold = taken
+                with hold:
+                    Attempt(catalog, home, run, stop).carry_out()
+        waiting = not stop.asked and catalog.runs(phase="QUEUED", limit=1).total
+        lock = home.lock(WORKER) if waiting else None
+
+
+def _handed_over(descriptor: int) -> Lock:
+    os.set_inheritable(descriptor, False)
+    return Lock(WORKER, descriptor)
