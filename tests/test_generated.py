@@ -21,6 +21,15 @@ def test_the_protocol_is_generated_from_its_proto(tmp_path):
         assert (made / name).read_text() == (ROOT / "src/akka_optimize/protocol" / name).read_text()
 
 
+def test_the_command_reference_is_generated_from_the_tree():
+    """The committed page is the one that the live command tree makes."""
+    program = "import generate_reference; print(generate_reference.page(), end='')"
+    made = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT / "scripts", check=True, capture_output=True, text=True
+    )
+    assert made.stdout == (ROOT / "docs/reference/cli.md").read_text()
+
+
 def test_every_rpc_names_its_errors():
     """The comment above each rpc says which errors it may return."""
     lines = (ROOT / "protos/akka_optimize/protocol/trainer.proto").read_text().splitlines()

@@ -181,6 +181,31 @@ class Metrics:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricsTable:
+    """A run's curves side by side: for each of `steps`, int64 (n,), the latest attempt's value of every metric.
+
+    `columns[name]` is float64 (n,), and holds something only where `recorded[name]`, bool (n,), says so. `replaced`
+    counts the values that a later attempt recorded again.
+    """
+
+    run_id: str
+    steps: np.ndarray
+    columns: dict[str, np.ndarray]
+    recorded: dict[str, np.ndarray]
+    non_finite: tuple[NonFinite, ...]
+    replaced: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hparams:
+    """A run's settings by path, as its worker recorded them, and the sha256 of its plan."""
+
+    run_id: str
+    hparams: Document
+    sha: str
+
+
+@dataclass(frozen=True, slots=True)
 class Artifact:
     """One kind of thing that a snapshot holds: `weights` or `trainingState`."""
 

@@ -14,9 +14,13 @@ from hypothesis import strategies as st
 from akka_optimize.core.plans import MOST_STEPS, Difference, differences, horizon, plan, plan_hash, plan_text
 from akka_optimize.errors import Invalid
 
-LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
-VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner))
-DOCUMENTS = st.dictionaries(st.text(max_size=3), VALUES, max_size=4)
+# Few keys and few values, among them those that are equal in Python and not in JSON: so pairs often meet.
+KEYS = st.sampled_from(["a", "b", "a.b", ""])
+LEAVES = st.sampled_from([None, False, True, 0, 0.0, -0.0, 1, 1.0, 10**20, 1e20, "", "1", "ä"])
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(KEYS, inner, max_size=2), max_leaves=5
+)
+DOCUMENTS = st.dictionaries(KEYS, VALUES, max_size=3)
 
 
 def config(**training):

@@ -152,12 +152,10 @@ class Trainer:
         request = pb.GetMetricsRequest(run_id=ref, columns=columns, last_steps=last_steps)
         return convert.metrics(self._transport.stream("GetMetrics", request, pb.MetricsChunk, timeout=self._timeout))
 
-    def hparams(self, ref: str) -> records.Document:
+    def hparams(self, ref: str) -> records.Hparams:
         """The flat settings that decide the arithmetic, with their `sha`. Raises NotFound, Ambiguous."""
         request = pb.GetHparamsRequest(run_id=ref)
-        reply = self._call("GetHparams", request, pb.Hparams)
-        document: records.Document = json.loads(reply.hparams_json)
-        return document
+        return convert.hparams(self._call("GetHparams", request, pb.Hparams))
 
     def snapshots(self, ref: str, *, limit: int = 0, offset: int = 0) -> records.Page:
         """Committed snapshots of a run, newest first. Raises NotFound, Ambiguous."""

@@ -68,7 +68,8 @@ def align(run: Latest, baseline: Latest) -> Alignment:
 def contains(steps: np.ndarray, some: np.ndarray) -> np.ndarray:
     """Which of `some`, int64 (m,), are among `steps`, int64 (n,) ascending and n >= 1; bool (m,)."""
     places = np.searchsorted(steps, some).clip(max=len(steps) - 1)
-    return steps[places] == some
+    found: np.ndarray = steps[places] == some
+    return found
 
 
 def _absent(size: int, present: np.ndarray) -> np.ndarray:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from copy import deepcopy
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from akka_optimize.errors import Invalid
+from akka_optimize.records import Difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,15 +23,6 @@ if TYPE_CHECKING:
 MOST_STEPS = 2**53 - 1  # the largest integer that every JSON reader carries exactly
 
 _ABSENT = object()
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One setting in which two plans differ: its dotted path and both values, None where a plan does not have it."""
-
-    path: str
-    run: Any
-    baseline: Any
 
 
 def plan(

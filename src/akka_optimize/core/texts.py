@@ -8,7 +8,7 @@ import unicodedata
 _LONGEST = {"line": 200, "name": 128, "sentence": 500, "text": 10_000, "grader": 2_000, "token": 128}
 RULES = {
     "line": f"one line of at most {_LONGEST['line']} printable characters",
-    "name": f"as a line of at most {_LONGEST['name']}, neither shaped like an ID (8 to 64 hex digits) nor like an option",
+    "name": f"as a line of at most {_LONGEST['name']}, not shaped like an ID (8 to 64 hex digits) or an option",
     "sentence": f"prose of at most {_LONGEST['sentence']} characters, without line ends and control characters",
     "text": f"prose of at most {_LONGEST['text']} characters, without control characters other than line ends and tabs",
     "grader": "`json-label-match`, `model:` or `http:` and what follows",

@@ -37,23 +37,26 @@ def _mended(
     one_sided = np.logical_or.reduceat(on_run != on_baseline, starts) & found.full  # (windows,)
     both = on_run & on_baseline
     counts = np.add.reduceat(both.astype(np.int64), starts)
-    shares = np.repeat(counts.clip(min=1), found.steps)  # (steps,) how many share a step's window
+    divisors = counts.clip(min=1)
 
-    def average(scaled: np.ndarray) -> np.ndarray:
-        return np.where(counts > 0, np.add.reduceat(np.where(both, scaled, 0.0), starts), np.nan)
+    def average(values: np.ndarray) -> np.ndarray:
+        kept = np.where(both, values, 0.0)
+        means = np.add.reduceat(kept, starts) / divisors
+        # The sum of finite numbers may overflow where the sum of their shares does not.
+        shared = np.add.reduceat(kept / np.repeat(divisors, found.steps), starts)
+        return np.where(counts > 0, np.where(np.isfinite(means), means, shared), np.nan)
 
-    # Divided before the sum, unlike elsewhere: a window can also be bad because its sum of finite numbers overflows.
-    run_shares, baseline_shares, difference = run / shares, baseline / shares, (run - baseline) / shares
-    difference = np.where(np.isfinite(difference), difference, run_shares - baseline_shares)
+    run_means, baseline_means, differences = average(run), average(baseline), average(run - baseline)
+    differences = np.where(np.isfinite(differences), differences, run_means - baseline_means)
     raw = one_sided | ~bad
     return Windows(
         found.first_steps,
         found.last_steps,
         np.where(one_sided, width, counts),
         found.full & (one_sided | (counts == width)),
-        np.where(raw, found.run_losses, average(run_shares)),
-        np.where(raw, found.baseline_losses, average(baseline_shares)),
-        np.where(one_sided, np.nan, np.where(bad, average(difference), found.mean_differences)),
+        np.where(raw, found.run_losses, run_means),
+        np.where(raw, found.baseline_losses, baseline_means),
+        np.where(one_sided, np.nan, np.where(bad, differences, found.mean_differences)),
     )
 
 
@@ -64,7 +67,7 @@ def overall(difference: np.ndarray) -> tuple[float | None, bool]:
     """
     with np.errstate(invalid="ignore", over="ignore"):
         total = float(difference.sum())
-    if np.isfinite(total):
-        return total / len(difference), True
-    finite = difference[np.isfinite(difference)]
-    return float((finite / len(finite)).sum()) if len(finite) else None, False
+        if np.isfinite(total):
+            return total / len(difference), True
+        finite = difference[np.isfinite(difference)]
+        return float(finite.mean()) if len(finite) else None, False

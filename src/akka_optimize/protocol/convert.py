@@ -169,6 +169,11 @@ def to_run_event(record: records.RunEvent) -> pb.RunEvent:
     return pb.RunEvent(**{f.name: getattr(record, f.name) for f in fields(record)})
 
 
+def hparams(message: pb.Hparams) -> records.Hparams:
+    """An Hparams record."""
+    return records.Hparams(message.run_id, _document(message.hparams_json), message.sha)
+
+
 def snapshot(message: pb.Snapshot) -> records.Snapshot:
     """A Snapshot record."""
     artifacts = tuple(records.Artifact(**_shared(artifact, records.Artifact)) for artifact in message.artifacts)

@@ -433,10 +433,14 @@ class GetHparamsRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ...) -> None: ...
 
 class Hparams(_message.Message):
-    __slots__ = ("hparams_json",)
+    __slots__ = ("run_id", "hparams_json", "sha")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
     HPARAMS_JSON_FIELD_NUMBER: _ClassVar[int]
+    SHA_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
     hparams_json: str
-    def __init__(self, hparams_json: _Optional[str] = ...) -> None: ...
+    sha: str
+    def __init__(self, run_id: _Optional[str] = ..., hparams_json: _Optional[str] = ..., sha: _Optional[str] = ...) -> None: ...
 
 class ListSnapshotsRequest(_message.Message):
     __slots__ = ("run_id", "limit", "offset")

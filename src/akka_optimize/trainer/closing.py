@@ -50,13 +50,14 @@ def close(catalog: Catalog, folder: Path, run: Run, *, phase: str, code: str | N
         "events": _events(metrics),
     }
     with files.translated(folder):
+        _clear(folder)
         disk.replace(folder / METRICS, (line.encode() for line in _lines(metrics)))
         disk.replace(folder / SUMMARY, [disk.pretty(summary)])
         disk.replace(folder / CHECKSUMS, [checksums(folder)])
 
 
-def clear(folder: Path) -> None:
-    """Take away what a writer that died had not finished."""
+def _clear(folder: Path) -> None:
+    """Take away what a writer that died or failed had not finished."""
     for leftover in [*folder.glob(".tmp-*"), *folder.glob("snapshots/.tmp-*")]:
         if leftover.is_dir():
             shutil.rmtree(leftover, ignore_errors=True)

@@ -22,7 +22,7 @@ def translated(path: Path | str) -> Iterator[None]:
         reason = (error.strerror or str(error)).lower()
         if error.errno in NO_ROOM:
             raise errors.Exhausted(
-                f"{path} cannot be written: {reason}", hint="Make room on the disk, then try again."
+                f"{path} cannot be written: {reason}", hint="make room on the disk, then try again"
             ) from error
         raise errors.Refused(f"{path} cannot be used: {reason}") from error
 

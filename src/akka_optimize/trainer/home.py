@@ -149,27 +149,28 @@ def _make(path: Path) -> None:
 
 
 def _check_version(path: Path) -> None:
-    """Refuse a newer home or somebody else's folder; mark an empty one as ours."""
+    """Refuse a newer home and somebody else's folder; mark an empty one as ours."""
     marker = path / "version"
-    try:
-        text = marker.read_text("ascii", errors="replace").strip()
-    except FileNotFoundError:
-        if any(not name.startswith(MARKER_BESIDE) for name in os.listdir(path)):
-            if marker.exists():
-                return _check_version(path)
-            raise errors.Refused(
-                f"{path} is not a trainer home, and is not empty", hint="Name an empty or a new folder."
-            ) from None
-        path.chmod(0o700)
-        beside = path / f"{MARKER_BESIDE}{os.getpid()}"
-        beside.write_text(f"{VERSION}\n", "ascii")
-        files.install(beside, marker)
-        return None
+    if not marker.exists():
+        _mark(path, marker)
+    text = marker.read_text("ascii", errors="replace").strip()
     if not text.isdecimal():
         raise errors.Refused(f"{marker} does not hold a version number, so {path} is not read as a trainer home")
     if int(text) > VERSION:
         raise errors.Refused(
             f"{path} has format {text}, made by a newer akka-optimize; this one reads formats up to {VERSION}",
-            hint="Upgrade akka-optimize, or use another home.",
+            hint="upgrade akka-optimize, or use another home",
         )
-    return None
+
+
+def _mark(path: Path, marker: Path) -> None:
+    """Take an empty folder. Raises Refused when it is not."""
+    found = [name for name in os.listdir(path) if not name.startswith(MARKER_BESIDE)]
+    if marker.exists():  # another process was quicker, and what was found is its
+        return
+    if found:
+        raise errors.Refused(f"{path} is not a trainer home, and is not empty", hint="name an empty or a new folder")
+    path.chmod(0o700)
+    beside = path / f"{MARKER_BESIDE}{os.getpid()}"
+    beside.write_text(f"{VERSION}\n", "ascii")
+    files.install(beside, marker)

@@ -58,9 +58,9 @@ def measured(rows: list[Tokens]) -> Lengths:
 
 def _read(place: Path, rows: int) -> Lengths | None:
     try:
-        with np.load(place, allow_pickle=False) as stored:  # its parts carry checksums
+        with place.open("rb") as file, np.load(file, allow_pickle=False) as stored:  # its parts carry checksums
             found = Lengths(stored["tokens"], stored["first"])
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
+    except (OSError, ValueError, EOFError, KeyError, TypeError, zipfile.BadZipFile):
         return None
     whole = all(part.dtype == np.int64 and part.shape == (rows,) for part in (found.tokens, found.first))
     return found if whole else None

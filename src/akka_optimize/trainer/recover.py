@@ -73,6 +73,5 @@ def _close(catalog: Catalog, home: Home, run: Run) -> None:
     from akka_optimize.trainer import closing  # numpy, for the rare command that finds a lost run
 
     folder = home.path / run.folder
-    closing.clear(folder)
     closing.close(catalog, folder, run, phase=run.phase, code=run.failure_code, reason=run.failure_reason)
     catalog.merge_metrics(run.run_id)

@@ -172,7 +172,8 @@ class Servicer:
             raise errors.NotFound(
                 f"run {run.run_id} has recorded no hyperparameters yet", hint="they are written when its worker begins"
             )
-        return pb.Hparams(hparams_json=documents.dumps(document))
+        sha = document.pop("sha")
+        return pb.Hparams(run_id=run.run_id, hparams_json=documents.dumps(document), sha=sha)
 
     def ListSnapshots(self, request: pb.ListSnapshotsRequest, call: Call) -> pb.ListSnapshotsReply:
         """A page of snapshots, newest first."""

@@ -63,7 +63,7 @@ def finished(home: Home, upload_id: str, sha256: str) -> Iterator[Path]:
         raise errors.Invalid(f"a sha256 has 64 hex digits in lower case, unlike {shown(sha256)}", field="sha256")
     if not path.exists():
         raise errors.NotFound(
-            f"no upload {upload_id} is held", field="uploadId", hint="Send it again; uploads are kept for a day."
+            f"no upload {upload_id} is held", field="uploadId", hint="send it again; uploads are kept for a day"
         )
     try:
         with files.translated(path), path.open("rb") as file:
@@ -72,7 +72,7 @@ def finished(home: Home, upload_id: str, sha256: str) -> Iterator[Path]:
             raise errors.Invalid(
                 f"upload {upload_id} was damaged on its way: its sha256 is {digest}, not {sha256}",
                 field="sha256",
-                hint="Send it again under a new upload id.",
+                hint="send it again under a new upload id",
             )
         yield path
     finally:
@@ -95,7 +95,7 @@ def check_size(size: int) -> None:
     if size > LIMIT:
         raise errors.Exhausted(
             f"a dataset has at most {LIMIT // 2**20} MiB, and this one has at least {size / 2**20:.1f} MiB",
-            hint="Split it, or leave out rows.",
+            hint="split it, or leave out rows",
         )
 
 

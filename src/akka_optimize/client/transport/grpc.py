@@ -24,7 +24,8 @@ def translated(address: str, hint: str | None) -> Iterator[None]:
     try:
         yield
     except grpc.RpcError as error:
-        name, trailers = error.code().name, dict(error.trailing_metadata() or ())
+        name = error.code().name
+        trailers: dict[str, Any] = dict(error.trailing_metadata() or ())
         if name == "UNAVAILABLE":
             raise errors.Unreachable(f"no trainer answers at {address}", hint=hint) from error
         if name == "DEADLINE_EXCEEDED":

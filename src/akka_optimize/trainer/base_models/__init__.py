@@ -29,12 +29,12 @@ def _model(repository: str, revision: str, *, status: str, engine: str, **facts:
 BASE_MODELS = (
     _model(
         "akka/byte-decoder-1m",
-        "3dd9517b149fef1b574d8073ab82da7a4fe2c901fb9f6203f8273d0aa7d92936",
+        "832f2bf87d6a0ac4a14d545bc21b289c2e9037973c2b58b1671fe8f34cc766df",
         status="ready",
         engine="decoder",
         parameters=886912,
         context_length=512,
-        description="A byte-level decoder, pretrained on invented English and small chat tasks; ships with the trainer.",
+        description="A byte-level decoder, pretrained on invented English and small chat tasks; part of the trainer.",
     ),
     _model(
         "akka/arithmetic",
@@ -48,7 +48,7 @@ BASE_MODELS = (
 )
 
 
-def all() -> tuple[BaseModel, ...]:  # noqa: A001 - read as `base_models.all()`
+def all() -> tuple[BaseModel, ...]:
     """Every base model, those that are not selected too."""
     return BASE_MODELS
 
@@ -69,7 +69,7 @@ def find(ref: str) -> BaseModel:
 
 
 def weights_path(model: BaseModel) -> Path:
-    """The file with the model's weights. Raises NotFound for a model without weights, Internal for a file that is lost."""
+    """The file with the model's weights. Raises NotFound for a model without any, Internal for a lost file."""
     path = FILES.get(model.repository)
     if path is None:
         raise NotFound(f"{model.repository} has no weights.", field="baseModel")

@@ -27,9 +27,9 @@ class Part:
     _now: Callable[[], str]
 
 
-def next_position(connection: Connection, column: ColumnElement[Any]) -> int:
+def next_position(connection: Connection, column: ColumnElement[Any], *among: ColumnElement[bool]) -> int:
     """The place after the last one; inside a writing transaction nobody else takes it."""
-    return int(connection.execute(select(func.coalesce(func.max(column), 0))).scalar_one()) + 1
+    return int(connection.execute(select(func.coalesce(func.max(column), 0)).where(*among)).scalar_one()) + 1
 
 
 def check_page(limit: int, offset: int) -> None:

@@ -37,28 +37,31 @@ def _check_steps(steps: Sequence[int], field: str) -> None:
         raise errors.Invalid("the steps of a chunk must ascend", field=field)
 
 
-def names(chunk: pb.MetricsChunk) -> str:
-    """Its columns, sorted, with spaces between."""
-    return " ".join(sorted(column.name for column in chunk.columns))
+def first_step(chunk: pb.MetricsChunk) -> int:
+    """The first step at which a column has a value; 0 when none has."""
+    return min((own[0] for own in _all_steps(chunk)), default=0)
 
 
-def span(chunk: pb.MetricsChunk) -> tuple[int, int] | None:
-    """Its first and last step; None when it holds no value."""
-    steps = [own for own in (chunk.steps, *(column.steps for column in chunk.columns)) if own]
-    return (min(own[0] for own in steps), max(own[-1] for own in steps)) if steps else None
+def last_step(chunk: pb.MetricsChunk) -> int:
+    """The last step at which a column has a value; 0 when none has."""
+    return max((own[-1] for own in _all_steps(chunk)), default=0)
 
 
-def steps(chunk: pb.MetricsChunk) -> set[int]:
-    """The steps at which any of its columns has a value."""
+def _all_steps(chunk: pb.MetricsChunk) -> Iterator[Sequence[int]]:
+    return (column.steps or chunk.steps for column in chunk.columns if column.values)
+
+
+def newest(chunk: pb.MetricsChunk, count: int) -> set[int]:
+    """The last `count`, or more, of the steps at which a column has a value."""
     found: set[int] = set()
     for column in chunk.columns:
-        found.update(column.steps or chunk.steps)
+        found.update((column.steps or chunk.steps)[-count:])
     return found
 
 
 def choose(chunk: pb.MetricsChunk, columns: Collection[str]) -> pb.MetricsChunk:
-    """The chunk with these columns alone; none of them named means all."""
-    if not columns or all(column.name in columns for column in chunk.columns):
+    """The chunk with these columns alone."""
+    if all(column.name in columns for column in chunk.columns):
         return chunk
     kept = [column for column in chunk.columns if column.name in columns]
     chosen = pb.MetricsChunk(attempt=chunk.attempt, columns=kept)
@@ -69,14 +72,13 @@ def choose(chunk: pb.MetricsChunk, columns: Collection[str]) -> pb.MetricsChunk:
 
 def between(chunk: pb.MetricsChunk, first: int, end: int | None = None) -> pb.MetricsChunk:
     """The part of the chunk at steps `first` <= step < `end`."""
-    part = pb.MetricsChunk(attempt=chunk.attempt)
     dense = _slice(chunk.steps, first, end)
-    part.steps.extend(chunk.steps[dense])
+    part = pb.MetricsChunk(attempt=chunk.attempt, steps=chunk.steps[dense])
     for column in chunk.columns:
         kept = _slice(column.steps, first, end) if column.steps else dense
-        if column.steps and not column.steps[kept]:
-            continue  # with no step of its own left it would read as a dense one
-        part.columns.add(name=column.name, values=column.values[kept], steps=column.steps[kept] if column.steps else ())
+        values = column.values[kept]
+        if values:
+            part.columns.add(name=column.name, values=values, steps=column.steps[kept] if column.steps else ())
     return part
 
 
@@ -86,13 +88,13 @@ def _slice(steps: Sequence[int], first: int, end: int | None) -> slice:
 
 def split(chunk: pb.MetricsChunk) -> Iterator[pb.MetricsChunk]:
     """The chunk in parts below the limit, in step order."""
-    found = span(chunk)
-    if chunk.ByteSize() <= LIMIT or found is None or found[0] == found[1]:
+    first, last = first_step(chunk), last_step(chunk)
+    if first == last or chunk.ByteSize() <= LIMIT:
         yield chunk
-        return
-    middle = (found[0] + found[1] + 1) // 2
-    yield from split(between(chunk, found[0], middle))
-    yield from split(between(chunk, middle))
+    else:
+        middle = (first + last + 1) // 2
+        yield from split(between(chunk, first, middle))
+        yield from split(between(chunk, middle))
 
 
 def join(chunks: Iterable[pb.MetricsChunk], columns: Collection[str]) -> Iterator[pb.MetricsChunk]:

@@ -77,11 +77,11 @@ def _meaning(path: Path, error: BaseException | None) -> errors.AkkaError:
     code = getattr(error, "sqlite_errorname", "")
     if code.startswith(NO_ROOM):
         return errors.Exhausted(
-            f"the catalog {path} cannot be written: the disk is full", hint="Make room on the disk, then try again."
+            f"the catalog {path} cannot be written: the disk is full", hint="make room on the disk, then try again"
         )
     if code.startswith(NOT_A_DATABASE):
         return errors.Refused(
-            f"the catalog {path} is damaged: {error}", hint="Put a copy of it back, or use another home."
+            f"the catalog {path} is damaged: {error}", hint="put a copy of it back, or use another home"
         )
     if code.startswith(NOT_USABLE):
         return errors.Refused(f"the catalog {path} cannot be used: {error}")

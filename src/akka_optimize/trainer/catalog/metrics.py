@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 
@@ -11,11 +10,11 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 from akka_optimize import errors
 from akka_optimize.protocol import trainer_pb2 as pb
 from akka_optimize.trainer.catalog import curves, schema
-from akka_optimize.trainer.catalog.base import Part
+from akka_optimize.trainer.catalog.base import Part, next_position
 from akka_optimize.trainer.catalog.runs import require_run
 
 table = schema.metric_chunks
-IN_ORDER = (table.c.attempt, table.c.first_step, table.c.names)
+IN_ORDER = (table.c.attempt, table.c.position)
 
 
 class Metrics(Part):
@@ -32,7 +31,7 @@ class Metrics(Part):
     ) -> None:
         """Keep chunks and how far the run is; a `validation_loss` of None leaves the last one standing.
 
-        Raises NotFound (run), Invalid (a chunk that contradicts itself) and Conflict (recorded already).
+        Chunks of one attempt come in step order. Raises NotFound (run) and Invalid (a chunk that contradicts itself).
         """
         for chunk in chunks:
             curves.check(chunk)
@@ -41,7 +40,7 @@ class Metrics(Part):
             progress["validation_loss"] = validation_loss
         with self._database.write() as connection:
             require_run(connection, run_id)
-            _insert(connection, run_id, (part for chunk in chunks for part in curves.split(chunk)))
+            _append(connection, run_id, (part for chunk in chunks for part in curves.split(chunk)))
             runs = schema.runs
             connection.execute(update(runs).where(runs.c.run_id == run_id).values(**progress))
 
@@ -75,19 +74,26 @@ class Metrics(Part):
             for _, group in groupby(rows, key=lambda row: row.attempt):
                 chunks = [pb.MetricsChunk.FromString(row.chunk) for row in group]
                 others = {column.name for chunk in chunks for column in chunk.columns} - curves.TOGETHER
-                for columns in (curves.TOGETHER, others):
-                    _insert(connection, run_id, curves.join(chunks, columns))
+                joined = [*curves.join(chunks, curves.TOGETHER), *curves.join(chunks, others)]
+                _append(connection, run_id, sorted(joined, key=curves.first_step))
 
 
-def _insert(connection: Connection, run_id: str, chunks: Iterable[pb.MetricsChunk]) -> None:
-    rows = []
+def _append(connection: Connection, run_id: str, chunks: Iterable[pb.MetricsChunk]) -> None:
+    """Put chunks after those that the run's attempt has."""
     for chunk in chunks:
-        span = curves.span(chunk)
-        if span is not None:
-            key = {"run_id": run_id, "attempt": chunk.attempt, "names": curves.names(chunk)}
-            rows.append(key | {"first_step": span[0], "last_step": span[1], "chunk": chunk.SerializeToString()})
-    if rows:
-        connection.execute(insert(table), rows)
+        if not chunk.columns:
+            continue
+        of_attempt = (table.c.run_id == run_id, table.c.attempt == chunk.attempt)
+        connection.execute(
+            insert(table).values(
+                run_id=run_id,
+                attempt=chunk.attempt,
+                position=next_position(connection, table.c.position, *of_attempt),
+                names=" ".join(column.name for column in chunk.columns),
+                last_step=curves.last_step(chunk),
+                chunk=chunk.SerializeToString(),
+            )
+        )
 
 
 def _holding(connection: Connection, run_id: str, columns: Collection[str]) -> list[ColumnElement[bool]]:
@@ -112,16 +118,21 @@ def _cut(
             break
         same = [column == value for column, value in zip(table.primary_key, key, strict=True)]
         data = connection.execute(select(table.c.chunk).where(*same)).scalar_one()
-        newest |= curves.steps(curves.choose(pb.MetricsChunk.FromString(data), columns))
-        newest = set(heapq.nlargest(last_steps, newest))
+        newest |= curves.newest(_read(data, columns), last_steps)
+        newest = set(sorted(newest)[-last_steps:])
     return min(newest) if len(newest) == last_steps else None
 
 
 def _chosen(stored: Sequence[bytes], columns: Collection[str], cut: int | None) -> Iterator[pb.MetricsChunk]:
     for data in stored:
-        chunk = curves.choose(pb.MetricsChunk.FromString(data), columns)
-        span = curves.span(chunk)
-        if cut is not None and span is not None and span[0] < cut:
+        chunk = _read(data, columns)
+        if cut is not None and curves.first_step(chunk) < cut:
             chunk = curves.between(chunk, cut)
         if chunk.columns:
             yield chunk
+
+
+def _read(data: bytes, columns: Collection[str]) -> pb.MetricsChunk:
+    """A stored chunk, with these columns alone when any is named."""
+    chunk = pb.MetricsChunk.FromString(data)
+    return curves.choose(chunk, columns) if columns else chunk

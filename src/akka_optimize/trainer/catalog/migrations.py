@@ -51,9 +51,9 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX ix_runs_phase_position ON runs (phase, position)",
         "CREATE INDEX ix_runs_workload_id_position ON runs (workload_id, position)",
         """CREATE TABLE metric_chunks (
-            run_id TEXT NOT NULL REFERENCES runs (run_id), attempt INTEGER NOT NULL, first_step BIGINT NOT NULL,
+            run_id TEXT NOT NULL REFERENCES runs (run_id), attempt INTEGER NOT NULL, position BIGINT NOT NULL,
             names TEXT NOT NULL, last_step BIGINT NOT NULL, chunk {bytes} NOT NULL,
-            PRIMARY KEY (run_id, attempt, first_step, names))""",
+            PRIMARY KEY (run_id, attempt, position))""",
         """CREATE TABLE snapshots (
             snapshot_id TEXT NOT NULL PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs (run_id),
             attempt INTEGER NOT NULL, step BIGINT NOT NULL, epoch TEXT NOT NULL, artifacts TEXT NOT NULL,
@@ -97,7 +97,7 @@ def _version(database: Database) -> int:
         raise errors.Refused(
             f"the catalog {database.path} has version {version}, made by a newer akka-optimize; "
             f"this one reads versions up to {len(STEPS)}",
-            hint="Upgrade akka-optimize, or use another home.",
+            hint="upgrade akka-optimize, or use another home",
         )
     return version
 

@@ -44,7 +44,7 @@ def find(connection: Connection, kind: Kind, reference: str) -> str:
             if rule is not None and found:
                 raise _ambiguous(connection, kind, reference, rule)
     raise errors.NotFound(
-        f"no {kind.what} goes by {shown(reference)}", field=kind.what, hint=f"`{kind.command}` lists them."
+        f"no {kind.what} goes by {shown(reference)}", field=kind.what, hint=f"`{kind.command}` lists them"
     )
 
 
@@ -73,5 +73,5 @@ def _ambiguous(connection: Connection, kind: Kind, reference: str, rule: Select[
     return errors.Ambiguous(
         f"{shown(reference)} fits {total} {kind.what}s: {', '.join(listed)}{more}",
         field=kind.what,
-        hint="Give more digits of the id.",
+        hint="give more digits of the id",
     )

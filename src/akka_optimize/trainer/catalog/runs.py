@@ -175,7 +175,7 @@ def insert_run(connection: Connection, new: NewRun, now: str) -> None:
             raise errors.Conflict(
                 f"submission {shown(new.submission_id)} started run {taken} already",
                 field="submissionId",
-                hint="Use a new submissionId for another run.",
+                hint="use a new submissionId for another run",
             )
     values = asdict(new)
     values |= values.pop("division")
@@ -210,7 +210,7 @@ def require_run(connection: Connection, run_id: str) -> None:
 
 
 def _unknown(run_id: str) -> errors.NotFound:
-    return errors.NotFound(f"no run has the id {shown(run_id)}", field="run", hint=f"`{KIND.command}` lists them.")
+    return errors.NotFound(f"no run has the id {shown(run_id)}", field="run", hint=f"`{KIND.command}` lists them")
 
 
 def _phases(phase: str | None) -> tuple[str, ...]:

@@ -157,8 +157,8 @@ metric_chunks = Table(
     metadata,
     Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
     Column("attempt", Integer, primary_key=True, autoincrement=False),
-    Column("first_step", BigInteger, primary_key=True, autoincrement=False),
-    Column("names", Text, primary_key=True),  # of its columns, sorted, with spaces between
+    Column("position", BigInteger, primary_key=True, autoincrement=False),  # the order of recording
+    Column("names", Text, nullable=False),  # of its columns, with spaces between
     Column("last_step", BigInteger, nullable=False),
     Column("chunk", LargeBinary, nullable=False),  # a serialised MetricsChunk
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import sys
 import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -50,7 +51,8 @@ class Ending:
         if not isinstance(fault, Exception):
             return False
         with suppress(OSError):  # a log that cannot be written ends no run
-            traceback.print_exception(fault)
+            text = "".join(traceback.format_exception(fault))
+            print(text.encode(errors="backslashreplace").decode(), file=sys.stderr, end="", flush=True)
         if self.phase != "FAILED":  # what came first is the cause
             self.fail(failure_code(fault), failure_reason(fault))
         return True

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def descriptor(path: str, assignments: Sequence[str] = ()) -> Document:
     """Read the descriptor at `path` ('-' = standard input) and apply `path=value` assignments, in order.
 
-    An assignment's path starts at the descriptor's root, or below `config` as a plan's differences do. Raises WrongUsage
-    (the file, an assignment), Invalid (what the file holds).
+    An assignment's path starts at the descriptor's root, or below `config` as a plan's differences do. Raises
+    WrongUsage (the file, an assignment), Invalid (what the file holds).
     """
     document = documents.read(path, what="descriptor")
     if not isinstance(document, dict):

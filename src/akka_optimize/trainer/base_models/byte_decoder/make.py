@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SEED = 20250101
-STEPS = 1400
+STEPS = 1500
 TOKENS = 4096  # in one step
 PEAK_MUON = 0.02
 PEAK_ADAMW = 0.004
@@ -92,9 +92,9 @@ def pretrain(steps: int) -> Decoder:
         adamw.param_groups[0]["lr"] = PEAK_ADAMW * rate(step, steps)
         logits = model.logits(model(rows[:, :-1]).flatten(0, 1))
         loss = F.cross_entropy(logits, rows[:, 1:].flatten())
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        muon.step()
+        muon.step()  # type: ignore[no-untyped-call]
         adamw.step()
         model.zero_grad(set_to_none=True)
         if step % 20 == 0 or step == steps - 1:

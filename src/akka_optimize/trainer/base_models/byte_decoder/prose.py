@@ -79,11 +79,11 @@ def _who(draw: Random) -> str:
     return draw.choice(words.NAMES) if draw.random() < 0.5 else draw.choice(PRONOUNS)
 
 
-def _did(draw: Random, noun: str, other: str) -> str:
+def _did(draw: Random, noun: str, _other: str) -> str:
     return f"{_who(draw)} {draw.choice(words.VERBS)[1]} the {noun} {draw.choice(words.WHEN)}"
 
 
-def _did_there(draw: Random, noun: str, other: str) -> str:
+def _did_there(draw: Random, noun: str, _other: str) -> str:
     phrase = article(f"{draw.choice(words.ADJECTIVES)} {noun}")
     return f"{_who(draw)} {draw.choice(words.VERBS)[1]} {phrase} {draw.choice(words.WHERE)}"
 
@@ -92,7 +92,7 @@ def _is(draw: Random, noun: str, other: str) -> str:
     return f"the {noun} is {draw.choice(words.ADJECTIVES)} and the {other} is {draw.choice(words.ADJECTIVES)}"
 
 
-def _was_not(draw: Random, noun: str, other: str) -> str:
+def _was_not(draw: Random, noun: str, _other: str) -> str:
     return f"the {noun} was not {draw.choice(words.ADJECTIVES)} {draw.choice(words.BECAUSE)}"
 
 
@@ -105,7 +105,7 @@ def _want(draw: Random, noun: str, other: str) -> str:
     return f"I would like to {base} the {noun} instead of {ing} the {other}"
 
 
-def _cannot(draw: Random, noun: str, other: str) -> str:
+def _cannot(draw: Random, noun: str, _other: str) -> str:
     return f"we cannot {draw.choice(words.VERBS)[0]} the {noun} {draw.choice(words.BECAUSE)}"
 
 
@@ -113,20 +113,20 @@ def _if(draw: Random, noun: str, other: str) -> str:
     return f"if you {draw.choice(words.VERBS)[0]} the {noun}, you will {draw.choice(words.VERBS)[0]} the {other} too"
 
 
-def _because(draw: Random, noun: str, other: str) -> str:
+def _because(draw: Random, noun: str, _other: str) -> str:
     return f"{_who(draw)} {draw.choice(words.VERBS)[1]} the {noun} {draw.choice(words.BECAUSE)}"
 
 
-def _said(draw: Random, noun: str, other: str) -> str:
+def _said(draw: Random, noun: str, _other: str) -> str:
     return f'{_who(draw)} said: "the {noun} belongs to {draw.choice(words.NAMES)}, not to me"'
 
 
-def _job(draw: Random, noun: str, other: str) -> str:
+def _job(draw: Random, noun: str, _other: str) -> str:
     job = article(draw.choice(words.JOBS))
     return f"{draw.choice(words.NAMES)} is {job} from {draw.choice(words.CITIES)} with {article(noun)}"
 
 
-def _feeling(draw: Random, noun: str, other: str) -> str:
+def _feeling(draw: Random, noun: str, _other: str) -> str:
     feeling = draw.choice(words.GOOD + words.BAD + words.PLAIN)
     return f"what {article(feeling)} {noun} that was {draw.choice(words.WHEN)}"
 

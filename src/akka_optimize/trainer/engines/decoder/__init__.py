@@ -29,7 +29,10 @@ class DecoderEngine:
         return tokens.encode(row)
 
     def start(self, job: Job) -> Session:
-        """Load the model and its fresh adapters. Raises Unsupported for more than one device, Internal for bad weights."""
+        """Load the model and put fresh adapters on it.
+
+        Raises Unsupported for more than one device, Internal for weights that cannot be used.
+        """
         from akka_optimize.trainer.engines.decoder.session import DecoderSession
 
         return DecoderSession(job)

@@ -1,7 +1,7 @@
 """A decoder-only transformer over bytes.
 
-Pre-normalised, with rotary positions, squared-ReLU feed-forward layers, no biases, and the embedding tied to the output.
-Padding goes to the right of a row: attention looks only to the left, so no real token ever sees it.
+Pre-normalised, with rotary positions, squared-ReLU feed-forward layers, no biases, and the embedding tied to the
+output. Padding goes to the right of a row: attention looks only to the left, so no real token ever sees it.
 
 Shapes in comments: B rows, T tokens, D width, H heads, V vocabulary.
 """
@@ -49,12 +49,15 @@ class Attention(nn.Module):
         self.qkv = nn.Linear(shape.width, 3 * shape.width, bias=False)
         self.out = nn.Linear(shape.width, shape.width, bias=False)
 
-    def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        """`x` (B, T, D) -> (B, T, D)."""
+    def forward(self, x: Tensor, turns: Tensor) -> Tensor:
+        """`x` (B, T, D) and the positions' `turns` -> (B, T, D)."""
         rows, length, width = x.shape
-        qkv = self.qkv(x).view(rows, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)  # (3, B, H, T, D/H)
-        turned = rotate(qkv[:2], cos, sin)  # queries and keys
-        y = F.scaled_dot_product_attention(turned[0], turned[1], qkv[2], is_causal=True)  # (B, H, T, D/H)
+        qkv = self.qkv(x).view(rows, length, 3, self.heads, -1)  # (B, T, 3, H, D/H)
+        turned, v = qkv.split((2, 1), dim=2)
+        q, k = rotate(turned, turns).unbind(2)  # (B, T, H, D/H)
+        y = F.scaled_dot_product_attention(
+            q.transpose(1, 2), k.transpose(1, 2), v.squeeze(2).transpose(1, 2), is_causal=True
+        )  # (B, H, T, D/H)
         return self.out(y.transpose(1, 2).reshape(rows, length, width))  # type: ignore[no-any-return]
 
 
@@ -81,9 +84,9 @@ class Block(nn.Module):
         self.before_feed_forward = nn.LayerNorm(shape.width, bias=False)
         self.feed_forward = FeedForward(shape)
 
-    def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        """`x` (B, T, D) -> (B, T, D)."""
-        x = x + self.attention(self.before_attention(x), cos, sin)
+    def forward(self, x: Tensor, turns: Tensor) -> Tensor:
+        """`x` (B, T, D) and the positions' `turns` -> (B, T, D)."""
+        x = x + self.attention(self.before_attention(x), turns)
         return x + self.feed_forward(self.before_feed_forward(x))  # type: ignore[no-any-return]
 
 
@@ -96,16 +99,13 @@ class Decoder(nn.Module):
         self.embedding = nn.Embedding(shape.vocabulary, shape.width)
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
         self.last = nn.LayerNorm(shape.width, bias=False)
-        cos, sin = angles(shape.context, shape.width // shape.heads)
-        self.register_buffer("cos", cos, persistent=False)
-        self.register_buffer("sin", sin, persistent=False)
+        self.turns = turns(shape.context, shape.width // shape.heads)
 
     def forward(self, ids: Tensor) -> Tensor:
         """`ids` int64 (B, T), T up to the context -> normalised hidden states (B, T, D)."""
-        length = ids.shape[1]
         x = self.embedding(ids)
         for block in self.blocks:
-            x = block(x, self.cos[:length], self.sin[:length])
+            x = block(x, self.turns[: ids.shape[1]])
         return self.last(x)  # type: ignore[no-any-return]
 
     def logits(self, states: Tensor) -> Tensor:
@@ -113,18 +113,21 @@ class Decoder(nn.Module):
         return F.linear(states.float(), self.embedding.weight.float())
 
 
-def angles(context: int, size: int) -> tuple[Tensor, Tensor]:
-    """Cosine and sine of each position's angles, (context, size / 2): pair i turns by position / 10000^(2 i / size)."""
+def turns(context: int, size: int) -> Tensor:
+    r"""What turns pair $i$ of a head of `size` at position $p$: $e^{j p / 10000^{2i/size}}$.
+
+    complex64 (context, size / 2).
+    """
     rates = 10000.0 ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
-    turns = torch.arange(context, dtype=torch.float64)[:, None] * rates
-    return turns.cos().float(), turns.sin().float()
+    angles = torch.arange(context, dtype=torch.float64)[:, None] * rates
+    return torch.polar(torch.ones_like(angles), angles).to(torch.complex64)
 
 
-def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Turn the pairs (x[i], x[i + size / 2]) of the last dimension by their position's angles; `x` (…, T, size)."""
-    a, b = x.chunk(2, dim=-1)
-    cos, sin = cos.to(x.dtype), sin.to(x.dtype)
-    return torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)
+def rotate(x: Tensor, turns: Tensor) -> Tensor:
+    """Turn each pair (x[2i], x[2i + 1]) of the last dimension as its position says; `x` (B, T, …, size)."""
+    pairs = torch.view_as_complex(x.float().view(*x.shape[:-1], -1, 2))  # (B, T, …, size / 2)
+    by = turns.view(len(turns), *[1] * (pairs.dim() - 3), -1)
+    return torch.view_as_real(pairs * by).flatten(-2).to(x.dtype)
 
 
 def save(model: Decoder, path: Path) -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import platform
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from safetensors import SafetensorError
 
-import akka_optimize
 from akka_optimize.core.stream import RowStream, split
 from akka_optimize.errors import Internal, Unsupported
 from akka_optimize.trainer import base_models
-from akka_optimize.trainer.engines.decoder import lora, loop, model, state, tokens
+from akka_optimize.trainer.engines.decoder import loop, lora, model, state, tokens
 from akka_optimize.trainer.engines.decoder.batches import cut
 from akka_optimize.trainer.engines.decoder.schedule import rate
 
@@ -114,9 +112,7 @@ class DecoderSession:
 
     def load_training_state(self, path: Path) -> None:
         """Put this session where the one that wrote `path` stood."""
-        position = state.load_training_state(
-            path, adapter=self.adapter, optimizer=self.optimizer, draws=self.draws
-        )
+        position = state.load_training_state(path, adapter=self.adapter, optimizer=self.optimizer, draws=self.draws)
         self.steps_done = position["step"]
 
     def close(self) -> None:
@@ -127,9 +123,7 @@ class DecoderSession:
         steps = self.job.plan["hyperparams"]["training"]["steps"]
         for step in range(self.steps_done + 1, steps + 1):
             at = self.stream.update(step - 1, self.job.division.sequences_per_update)
-            now = rate(
-                step, steps=steps, peak=adam["learningRate"], warmup=adam["warmupSteps"], kind=adam["schedule"]
-            )
+            now = rate(step, steps=steps, peak=adam["learningRate"], warmup=adam["warmupSteps"], kind=adam["schedule"])
             yield step, now, [self.rows[i] for i in at]
 
 
@@ -155,18 +149,13 @@ def deterministic(threads: int) -> None:
     """Make this process compute the same bits every time."""
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True)
-    torch.utils.deterministic.fill_uninitialized_memory = False  # nothing here reads what it did not write
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # costs time; nothing reads it
 
 
 def environment(threads: int) -> Document:
-    """What the arithmetic ran on: two runs of one plan may differ in their bits where these differ."""
+    """What the bits of one plan may depend on beside the machine: torch's build and how it was set up."""
     return {
-        "akkaOptimize": akka_optimize.__version__,
-        "python": platform.python_version(),
-        "torch": str(torch.__version__),
-        "numpy": np.__version__,
-        "platform": platform.system(),
-        "machine": platform.machine(),
+        "packages": {"torch": str(torch.__version__), "numpy": np.__version__},
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "device": "cpu",
         "threads": threads,

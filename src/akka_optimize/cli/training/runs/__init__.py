@@ -1,0 +1,31 @@
+"""`training runs`: one operation each."""
+
+from __future__ import annotations
+
+from akka_optimize.cli.group import CommandGroup
+
+runs = CommandGroup(
+    "runs",
+    package=__name__,
+    children={
+        "cancel": "Stop a run",
+        "compare": "Compare a supervised run's training loss with a baseline, step by step",
+        "get": "Show one run",
+        "hparams": "Show the settings that decided a run's arithmetic",
+        "init": "Write a descriptor to begin with",
+        "list": "List runs",
+        "logs": "Print what a run's worker printed",
+        "metrics": "Show a run's curves, step by step",
+        "snapshots": "List what a run saved",
+        "start": "Start a run from a descriptor",
+        "wait": "Follow a run until it ends",
+    },
+    help="Runs, their curves and what they saved. Equal descriptors make different runs of one plan.",
+    examples="""
+        # From a descriptor to a comparison
+        akka-optimize training runs init --workload triage --dataset triage-train > run.yaml
+        akka-optimize training runs start -f run.yaml --set name=first --force --wait
+        akka-optimize training runs start -f run.yaml --set name=second --force --wait
+        akka-optimize training runs compare first second
+    """,
+)

@@ -1,0 +1,135 @@
+"""How a run is shown: in a list, as a block, and with its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from akka_optimize.output.text import labelled
+from akka_optimize.output.view import Column, Field, View
+from akka_optimize.records import Division, Document, ResolvedRun, Run
+
+FIELDS = (
+    Field("runId", "its ID, 16 hex digits"),
+    Field("name", "what it was called when it started"),
+    Field("purpose", "one sentence: why this run"),
+    Field("description", "free text"),
+    Field("configName", "label of its configuration"),
+    Field("phase", "QUEUED, PREPARING, TRAINING, PAUSED, COMPLETED, FAILED or CANCELLED"),
+    Field("workload", "name of the workload it belongs to"),
+    Field("workloadId", "ID of that workload"),
+    Field("method", "training method"),
+    Field("baseModel", "repository of the model it adapts"),
+    Field("dataset", "hash of the rows it trains on"),
+    Field("datasetName", "the dataset as its descriptor named it"),
+    Field("grader", "how its outputs are scored"),
+    Field("submissionId", "token of its submission"),
+    Field("configHash", "first 12 hex digits of the plan's sha256"),
+    Field("plan", "what was hashed: config.json"),
+    Field("config", "the resolved configuration"),
+    Field("execution", "how it is carried out, resolved"),
+    Field("environment", "versions, device and threads it trained with"),
+    Field("stated", "paths that the descriptor set itself"),
+    Field("division", "devices, sequencesPerPass, accumulation, sequencesPerUpdate"),
+    Field("seed", "where its randomness starts"),
+    Field("steps", "its horizon, in updates"),
+    Field("observedStep", "updates done"),
+    Field("savedStep", "step of the newest snapshot"),
+    Field("attempt", "how often it was begun"),
+    Field("loss", "training loss at observedStep, in nats per token"),
+    Field("validationLoss", "newest mean loss over the held-out rows, in nats per token"),
+    Field("failureCode", "why it failed, as a word"),
+    Field("failureReason", "why it failed, as a sentence"),
+    Field("resumable", "can it go on from where it failed?"),
+    Field("createdAt", "when it was submitted"),
+    Field("startedAt", "when a worker began with it"),
+    Field("endedAt", "when it ended"),
+    Field("folder", "its record, below the trainer's home"),
+    Field("trainingRows", "rows in an epoch"),
+    Field("validationRows", "rows held out"),
+    Field("skippedRows", "rows whose assistant tokens do not fit"),
+)
+
+
+def spread(division: Division) -> str:
+    """`1x4x2`: devices, sequences per pass, accumulation."""
+    return f"{division.devices}x{division.sequences_per_pass}x{division.accumulation}"
+
+
+def phase(run: Run) -> str:
+    """The phase in title case, as text shows it."""
+    return run.phase.capitalize()
+
+
+def _progress(run: Run) -> str:
+    share = f"{run.observed_step}/{run.steps} steps ({run.observed_step / run.steps:.0%})"
+    return share if run.loss is None else f"{share}, loss {run.loss:.4f}"
+
+
+def _rows(run: Run) -> str:
+    skipped = f", {run.skipped_rows} skipped" if run.skipped_rows else ""
+    return f"{run.training_rows} in an epoch, {run.validation_rows} held out{skipped}"
+
+
+def _failure(run: Run) -> str | None:
+    return run.failure_reason.split("\n")[0] if run.failure_reason else None
+
+
+BLOCK = (
+    Column("Run", "runId"),
+    Column("Name", "name"),
+    Column("Purpose", "purpose"),
+    Column("Phase", phase),
+    Column("Failure", _failure),
+    Column("Progress", _progress),
+    Column("Validation loss", "validationLoss"),
+    Column("Saved step", "savedStep"),
+    Column("Workload", "workload"),
+    Column("Base model", "baseModel"),
+    Column("Dataset", lambda run: f"{run.dataset[:12]} ({run.dataset_name})" if run.dataset_name else run.dataset[:12]),
+    Column("Rows", _rows),
+    Column("Config hash", "configHash"),
+    Column("Seed", "seed"),
+    Column("Division", lambda run: f"{spread(run.division)} (devices x sequences per pass x accumulation)"),
+    Column("Attempt", "attempt"),
+    Column("Created", "createdAt"),
+    Column("Started", "startedAt"),
+    Column("Ended", "endedAt"),
+    Column("Folder", "folder"),
+)
+
+RUN = View(
+    name="run",
+    plural="runs",
+    fields=FIELDS,
+    columns=(
+        Column("RUN", "runId"),
+        Column("NAME", "name"),
+        Column("PHASE", phase),
+        Column("STEP", lambda run: f"{run.observed_step}/{run.steps}"),
+        Column("LOSS", "loss"),
+        Column("CONFIG", "configHash"),
+        Column("WORKLOAD", "workload"),
+        Column("CREATED", "createdAt"),
+    ),
+    block=BLOCK,
+)
+
+
+def leaves(document: Document, prefix: str) -> Iterator[tuple[str, object]]:
+    """Every setting of a document by its dotted path, in the document's order."""
+    for key, value in document.items():
+        path = f"{prefix}.{key}"
+        if isinstance(value, dict):
+            yield from leaves(value, path)
+        else:
+            yield path, value
+
+
+def settings(record: Run | ResolvedRun) -> str:
+    """Config and execution with every default filled in; what the descriptor set itself is marked."""
+    pairs = [*leaves(record.config, "config"), *leaves(record.execution, "execution")]
+    stated = set(record.stated)
+    return labelled([(path, f"{value}  (stated)" if path in stated else value) for path, value in pairs])
+
+
+SETTINGS = View(name="run", fields=FIELDS, to_text=settings)

@@ -1,0 +1,212 @@
+"""A run in training: the same bits each time, the same curve however divided, nothing lost in a save."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file
+from support import decoding
+from support.decoding import LORA, OPTIMIZER, TRAINING
+
+from akka_optimize.errors import Internal, Unsupported
+from akka_optimize.records import Division
+from akka_optimize.trainer import base_models
+from akka_optimize.trainer.engines import engine
+
+
+def start(settings=None, **kwargs):
+    """A session of the built-in engine."""
+    return engine("decoder").start(decoding.job(settings, **kwargs))
+
+
+def curve(session):
+    """The numbers of each update, the time it took left out."""
+    return [replace(step, seconds=0.0) for step in session.steps()]
+
+
+def losses(session):
+    """The loss of each update."""
+    return [step.loss for step in session.steps()]
+
+
+def test_runs_of_one_plan_repeat_bit_for_bit(tmp_path):
+    """Every recorded number and the saved adapter are equal, dropout included."""
+    files = []
+    curves = []
+    for name in ("a", "b"):
+        session = start({f"{LORA}.dropout": 0.2})
+        curves.append(curve(session))
+        session.save_weights(tmp_path / name)
+        files.append((tmp_path / name).read_bytes())
+    assert curves[0] == curves[1]
+    assert files[0] == files[1]
+
+
+def test_the_division_changes_no_loss():
+    """1x8x1, 1x4x2 and 1x2x4 agree within 1e-4 in every step's loss over 20 steps of ragged rows."""
+    whole, halves, quarters = (losses(start(steps=20, passes=passes)) for passes in (1, 2, 4))
+    assert halves == pytest.approx(whole, abs=1e-4)
+    assert quarters == pytest.approx(whole, abs=1e-4)
+    assert whole[-1] < whole[0] - 0.1, "nothing was learned, so nothing was compared"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"config.seed": 1}, id="seed"),
+        pytest.param({f"{OPTIMIZER}.learningRate": 1e-2}, id="rate"),
+        pytest.param({f"{LORA}.dropout": 0.5}, id="dropout"),
+    ],
+)
+def test_another_plan_gives_another_curve(change):
+    """What the plan says reaches the arithmetic."""
+    assert losses(start(steps=3)) != losses(start(change, steps=3))
+
+
+def test_validation_draws_nothing():
+    """A curve with validations in between is, bit for bit, the one without, though dropout draws at every update."""
+    settings = {f"{LORA}.dropout": 0.3}
+    validated = start(settings)
+    found = []
+    for step in validated.steps():
+        validated.validate()
+        found.append(replace(step, seconds=0.0))
+    assert found == curve(start(settings))
+
+
+def test_validation_is_over_the_held_out_rows_alone():
+    """It falls where the held-out rows are learned, is the same when asked again, and is None when none is held out."""
+    session = start({f"{OPTIMIZER}.learningRate": 3e-3}, steps=12)
+    before = session.validate()
+    assert session.validate() == before
+    assert sum(1 for _ in session.steps()) == 12
+    assert session.validate() < before
+    assert len(session.held_out) == round(0.1 * 24)
+    assert start({f"{TRAINING}.validationShare": 0.0}).validate() is None
+
+
+def test_a_loss_that_is_not_finite_is_recorded_as_it_is():
+    """An enormous rate ends in NaN: every update is still made and recorded, none skipped, and validation says so."""
+    session = start({f"{OPTIMIZER}.learningRate": 1e30})
+    records = curve(session)
+    assert [record.step for record in records] == [1, 2, 3, 4, 5]
+    assert math.isfinite(records[0].loss)
+    assert not math.isfinite(records[-1].loss)
+    assert not math.isfinite(records[-1].grad_norm)
+    assert not math.isfinite(session.validate())
+
+
+def test_a_saved_state_goes_on_bit_for_bit(tmp_path):
+    """Stopped after two updates and taken up by another session, the curve is the one never stopped, dropout included."""
+    settings = {f"{LORA}.dropout": 0.2, f"{OPTIMIZER}.schedule": "cosine", f"{OPTIMIZER}.warmupSteps": 1}
+    whole = curve(start(settings))
+    stopped = start(settings)
+    steps = stopped.steps()
+    for _ in range(2):
+        next(steps)
+    stopped.save_training_state(tmp_path / "state.pt")
+    resumed = start({**settings})
+    resumed.load_training_state(tmp_path / "state.pt")
+    assert resumed.epoch() == stopped.epoch() > 0
+    assert curve(resumed) == whole[2:]
+
+
+def test_a_saved_state_holds_plain_values(tmp_path):
+    """It loads with `weights_only=True`, and says how far schedule and stream have come."""
+    session = start(steps=2)
+    losses(session)
+    session.save_training_state(tmp_path / "state.pt")
+    state = torch.load(tmp_path / "state.pt", weights_only=True)
+    assert state["position"] == {"step": 2, "steps": 2, "rowsTaken": 16}
+    assert set(state) == {"format", "adapter", "optimizer", "generators", "position"}
+
+
+def test_saved_weights_are_the_adapter_and_what_it_belongs_on(tmp_path):
+    """The safetensors file has the adapter's tensors, and in its metadata base model, rank and alpha."""
+    session = start({f"{LORA}.rank": 4}, steps=1)
+    losses(session)
+    session.save_weights(tmp_path / "weights.safetensors")
+    saved = load_file(tmp_path / "weights.safetensors")
+    assert saved.keys() == session.adapter.keys()
+    assert all(torch.equal(saved[name], session.adapter[name]) for name in saved)
+    with safe_open(tmp_path / "weights.safetensors", framework="pt") as file:
+        about = json.loads(file.metadata()["akka-optimize"])
+    assert (about["baseModel"], about["rank"], about["alpha"], about["step"]) == (decoding.MODEL, 4, 16.0, 1)
+
+
+def test_the_base_model_is_never_trained():
+    """After an update only the adapter has changed."""
+    session = start(steps=2)
+    before = {name: tensor.clone() for name, tensor in session.model.state_dict().items()}
+    losses(session)
+    changed = {name for name, tensor in session.model.state_dict().items() if not torch.equal(tensor, before[name])}
+    assert changed == set(session.adapter)
+
+
+def test_an_epoch_is_once_through_the_training_rows():
+    """24 rows, of which 2 are held out: after 11 updates of 8 rows each was seen four times."""
+    session = start(steps=11)
+    assert session.epoch() == 0.0
+    losses(session)
+    assert session.epoch() == 4.0
+
+
+def test_rows_are_cut_to_the_plans_length():
+    """No token beyond `maxSeqLength` is read, and rows with no answer left are not trained on."""
+    session = start({"config.maxSeqLength": 40}, steps=3)
+    assert max(len(row.ids) for row in session.rows) == 40
+    fitting = {i for i, row in enumerate(session.rows) if row.fits(40)}
+    assert 0 < len(fitting) < 24
+    assert session.training < fitting
+
+
+def test_half_precision_learns_nearly_the_same():
+    """BF16 computes in bfloat16 beside a float32 adapter: finite, near the FP32 curve, and not equal to it."""
+    half = start({"config.model.precision": "BF16"}, steps=4)
+    found, exact = losses(half), losses(start(steps=4))
+    assert {p.dtype for p in half.adapter.values()} == {torch.float32}
+    assert found == pytest.approx(exact, abs=0.05)
+    assert found != exact
+
+
+def test_two_devices_are_refused():
+    """One sentence that says how many there are, naming the field."""
+    job = replace(decoding.job(), division=Division(2, 4, 1, 8))
+    with pytest.raises(Unsupported, match="one device") as caught:
+        engine("decoder").start(job)
+    assert caught.value.field == "execution.gpus"
+
+
+@pytest.mark.parametrize("content", [b"", b"not weights at all"], ids=["empty", "garbage"])
+def test_weights_that_are_not_the_revision_are_refused(monkeypatch, tmp_path, content):
+    """A damaged file is never trained on."""
+    damaged = tmp_path / "weights.safetensors"
+    damaged.write_bytes(content)
+    monkeypatch.setitem(base_models.FILES, decoding.MODEL, damaged)
+    with pytest.raises(Internal, match="not revision"):
+        start()
+
+
+def test_weights_that_cannot_be_read_are_refused(monkeypatch, tmp_path):
+    """A revision that is no safetensors file is a fault of the package, said in one sentence."""
+    damaged = tmp_path / "weights.safetensors"
+    damaged.write_bytes(b"not weights at all")
+    monkeypatch.setitem(base_models.FILES, decoding.MODEL, damaged)
+    job = decoding.job()
+    entry = replace(job.base_model, revision=base_models.digest(damaged))
+    with pytest.raises(Internal, match="cannot be read"):
+        engine("decoder").start(replace(job, base_model=entry))
+
+
+def test_the_environment_says_what_the_bits_depend_on():
+    """Torch's build, the instructions that it uses, the device, and how many threads."""
+    session = start()
+    assert session.environment["packages"]["torch"] == torch.__version__
+    assert (session.environment["device"], session.environment["threads"]) == ("cpu", 1)
+    assert session.environment["deterministic"] is True
+    assert torch.get_num_threads() == 1

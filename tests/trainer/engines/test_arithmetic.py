@@ -1,0 +1,171 @@
+"""The arithmetic engine: curves that follow from the plan, and faults on demand."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import subprocess
+import sys
+from itertools import islice, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import load_file
+from support import life
+
+from akka_optimize.errors import Invalid
+from akka_optimize.trainer.engines import arithmetic, engine
+
+OPTIMIZER = "config.hyperparams.optimizer"
+TRAINING = "config.hyperparams.training"
+
+
+def curve(settings=None, **kwargs):
+    """All records of one made-up run."""
+    return list(engine("arithmetic").start(life.job(settings, **kwargs)).steps())
+
+
+@pytest.fixture(autouse=True)
+def no_knobs(monkeypatch):
+    """No test inherits a fault or a delay."""
+    monkeypatch.delenv("AKKA_ARITHMETIC_FAULT", raising=False)
+    monkeypatch.delenv("AKKA_ARITHMETIC_STEP_SECONDS", raising=False)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    rate=st.floats(1e-6, 1.0),
+    rank=st.integers(1, 64),
+    schedule=st.sampled_from(["constant", "linear", "cosine"]),
+    passes=st.sampled_from([1, 2, 4, 8]),
+)
+def test_equal_plans_give_equal_curves(seed, rate, rank, schedule, passes):
+    """Two runs of one plan are equal in every column, however an update is divided."""
+    chosen = {
+        "config.seed": seed,
+        "config.hyperparams.lora.rank": rank,
+        f"{OPTIMIZER}.learningRate": rate,
+        f"{OPTIMIZER}.schedule": schedule,
+    }
+    assert curve(chosen) == curve(chosen, passes=passes)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"config.seed": 1}, id="other-rows"),
+        pytest.param({f"{OPTIMIZER}.learningRate": 1e-3}, id="ten-times-the-rate"),
+        pytest.param({"config.hyperparams.lora.rank": 16}, id="twice-the-rank"),
+        pytest.param({f"{TRAINING}.sequencesPerUpdate": 16}, id="more-rows-an-update"),
+    ],
+)
+def test_another_plan_gives_another_curve(change):
+    """What changes the plan changes the loss from the first update on."""
+    assert curve()[0].loss != curve(change)[0].loss
+
+
+def test_the_learning_rate_does_not_touch_the_rows():
+    """Two runs that differ in the rate alone have the same noise: their difference is smooth."""
+    difference = [a.loss - b.loss for a, b in zip(curve(), curve({f"{OPTIMIZER}.learningRate": 1e-3}), strict=True)]
+    assert all(b > a for a, b in pairwise(difference[:10]))
+
+
+def test_a_curve_does_not_depend_on_how_many_updates_are_computed_at_once():
+    """Under a constant schedule, a shorter run is the beginning of a longer one, across the blocks."""
+    constant = {f"{OPTIMIZER}.schedule": "constant", f"{OPTIMIZER}.learningRate": 1e-6}
+    long = curve(constant, steps=2 * arithmetic.BLOCK + 5)
+    assert curve(constant, steps=arithmetic.BLOCK + 3) == long[: arithmetic.BLOCK + 3]
+    assert [step.step for step in long] == list(range(1, len(long) + 1))
+
+
+def test_noise_is_splitmix64():
+    """The noise is the published generator's, written out in Python's integers."""
+    mask = 2**64 - 1
+    state = int.from_bytes(hashlib.sha256(b"key").digest()[:8], "little")
+    expected = []
+    for _ in range(100):
+        state = (state + 0x9E3779B97F4A7C15) & mask
+        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        expected.append(float(z ^ (z >> 31)) / 2.0**63 - 1)
+    assert arithmetic.noise_at("key", np.arange(100)).tolist() == expected
+
+
+@pytest.mark.parametrize("schedule", ["constant", "linear", "cosine"])
+def test_the_rate_rises_through_the_warm_up_and_never_after(schedule):
+    """Warm-up is a straight line to the peak; after it no schedule rises."""
+    plan = life.job({f"{OPTIMIZER}.schedule": schedule, f"{OPTIMIZER}.warmupSteps": 4}, steps=12).plan
+    rates = arithmetic.learning_rates(plan, np.arange(12)).tolist()
+    assert rates[:4] == pytest.approx([1e-4 * k / 5 for k in (1, 2, 3, 4)], rel=1e-12)
+    assert rates[4] == pytest.approx(1e-4)
+    assert all(b <= a for a, b in pairwise(rates[4:]))
+
+
+def test_faults_spoil_one_update(monkeypatch):
+    """NaN and a spike are recorded as they are, and the updates around them are untouched."""
+    clean = curve()
+    monkeypatch.setenv("AKKA_ARITHMETIC_FAULT", "nan:5,spike:7")
+    spoilt = curve()
+    assert math.isnan(spoilt[4].loss)
+    assert spoilt[6].grad_norm == 1000 * clean[6].grad_norm
+    assert [s for s in spoilt if s.step not in (5, 7)] == [s for s in clean if s.step not in (5, 7)]
+
+
+@pytest.mark.parametrize(("kind", "error"), [("raise", RuntimeError), ("memory", MemoryError), ("disk", OSError)])
+def test_faults_raise_at_their_update(monkeypatch, kind, error):
+    """The updates before the fault are yielded; the fault comes in place of its own."""
+    monkeypatch.setenv("AKKA_ARITHMETIC_FAULT", f"{kind}:4")
+    steps = engine("arithmetic").start(life.job()).steps()
+    assert [step.step for step in islice(steps, 3)] == [1, 2, 3]
+    with pytest.raises(error):
+        next(steps)
+
+
+def test_a_fault_may_be_for_one_seed(monkeypatch):
+    """KIND:STEP@SEED leaves runs of other seeds alone."""
+    monkeypatch.setenv("AKKA_ARITHMETIC_FAULT", "raise:4@3")
+    assert len(curve()) == 20
+    with pytest.raises(RuntimeError):
+        curve({"config.seed": 3})
+
+
+@pytest.mark.parametrize("text", ["kill", "kill:", "kill:x", "melt:3", "kill:3@", "kill:-1"])
+def test_a_fault_that_is_not_understood_is_refused(text):
+    """A typing error in a test's knob is an error, and not a run without the fault."""
+    with pytest.raises(Invalid, match="AKKA_ARITHMETIC_FAULT"):
+        arithmetic.parse_faults(text, 0)
+
+
+def test_validation_needs_held_out_rows():
+    """With no row held out there is no validation loss; otherwise it falls as training goes on."""
+    assert engine("arithmetic").start(life.job({f"{TRAINING}.validationShare": 0})).validate() is None
+    session = engine("arithmetic").start(life.job())
+    before = session.validate()
+    list(session.steps())
+    assert session.validate() < before
+    assert session.epoch() == pytest.approx(20 * 8 / 36)
+
+
+def test_saves_are_files_that_depend_on_the_update(tmp_path):
+    """Weights are safetensors of the adapter's rank; the training state says where the run is."""
+    session = engine("arithmetic").start(life.job())
+    list(islice(session.steps(), 3))
+    session.save_weights(tmp_path / "weights.safetensors")
+    session.save_training_state(tmp_path / "state")
+    assert load_file(tmp_path / "weights.safetensors")["made_up.lora_A"].shape == (8, 4)
+    assert json.loads((tmp_path / "state").read_text())["step"] == 3
+
+
+def test_no_torch_is_loaded():
+    """Tests of a run's life do not pay for a deep-learning library."""
+    code = (
+        "import sys; from support import life; from akka_optimize.trainer.engines import engine;"
+        "session = engine('arithmetic').start(life.job()); list(session.steps()); session.validate();"
+        "print('torch' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=life.TESTS, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"

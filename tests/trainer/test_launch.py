@@ -1,0 +1,107 @@
+"""Any number of calls leave one worker, and it outlives the command that started it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import life
+
+from akka_optimize.trainer import launch, start
+
+needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes under /proc")
+
+
+@pytest.fixture
+def trainer(tmp_path, monkeypatch):
+    """A catalog and a home with 40 short rows, where an update takes 20 ms."""
+    monkeypatch.setenv("AKKA_ARITHMETIC_STEP_SECONDS", "0.02")
+    home, catalog = life.open_home(tmp_path)
+    with catalog:
+        yield catalog, home
+        life.until(lambda: worker_left(home), "the worker to leave")
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The processes that were started, as they are started."""
+    processes, popen = [], subprocess.Popen
+
+    def count(*args, **kwargs):
+        processes.append(popen(*args, **kwargs))
+        return processes[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", count)
+    return processes
+
+
+def worker_left(home):
+    """Does no worker hold the home?"""
+    lock = home.lock(launch.WORKER)
+    if lock is None:
+        return False
+    lock.release()
+    return True
+
+
+def test_a_submitted_run_is_carried_out(trainer):
+    """After `ensure_worker` the run comes to its end by itself, and the worker leaves."""
+    catalog, home = trainer
+    run = start.start(catalog, home, life.descriptor())
+    launch.ensure_worker(home)
+    life.until(lambda: catalog.run(run.run_id).phase == "COMPLETED", "the run to end")
+
+
+def test_many_calls_start_one_worker(trainer, started):
+    """The lock passes to the new process at its start, so there is no moment in which a second one could be started."""
+    catalog, home = trainer
+    runs = [start.start(catalog, home, life.descriptor()) for _ in range(2)]
+    for _ in range(10):
+        launch.ensure_worker(home)
+        assert not worker_left(home)
+    assert len(started) == 1
+    for run in runs:
+        life.until(lambda run=run: catalog.run(run.run_id).phase == "COMPLETED", "the runs to end")
+
+
+def test_a_worker_that_died_is_replaced(trainer, started, monkeypatch):
+    """When the process is killed, its lock goes with it, and the next call starts another."""
+    catalog, home = trainer
+    start.start(catalog, home, life.descriptor())
+    launch.ensure_worker(home)
+    started[0].kill()
+    started[0].wait()
+    launch.ensure_worker(home)
+    assert len(started) == 2
+
+
+@needs_proc
+def test_the_worker_stands_on_its_own(trainer, started):
+    """It has a session of its own, no terminal, no folder that it keeps busy, one thread, and a log."""
+    catalog, home = trainer
+    start.start(catalog, home, life.descriptor())
+    launch.ensure_worker(home)
+    pid = started[0].pid
+    assert os.getsid(pid) == pid
+    assert os.readlink(f"/proc/{pid}/cwd") == "/"
+    assert os.readlink(f"/proc/{pid}/fd/0") == os.devnull
+    assert os.readlink(f"/proc/{pid}/fd/1") == os.readlink(f"/proc/{pid}/fd/2")
+    environ = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    assert {b"OMP_NUM_THREADS=1", b"MKL_NUM_THREADS=1", b"OMP_WAIT_POLICY=PASSIVE"} <= set(environ)
+    assert started[0].args[0] == sys.executable
+
+
+def test_the_worker_outlives_its_starter(trainer):
+    """A command that submits a run and ends leaves a worker behind that finishes it."""
+    catalog, home = trainer
+    code = (
+        "import sys; from support import life; from akka_optimize.trainer import launch, start;"
+        "from akka_optimize.trainer.home import Home; from akka_optimize.trainer.catalog import Catalog;"
+        "home = Home.open(sys.argv[1]); catalog = Catalog.open(home);"
+        "start.start(catalog, home, life.descriptor()); launch.ensure_worker(home)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(home.path)], cwd=life.TESTS, check=True, timeout=20)
+    life.until(lambda: catalog.counts()["COMPLETED"] == 1, "the run to end")

@@ -1,0 +1,128 @@
+"""A watcher is told where a run is, of each change, and last of its end."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from support import life
+
+from akka_optimize import errors
+from akka_optimize.protocol import trainer_pb2 as pb
+from akka_optimize.trainer import claims, start, watch
+
+
+@pytest.fixture
+def trainer(tmp_path, monkeypatch):
+    """A catalog and a home with 40 short rows; workers are counted and not started."""
+    home, catalog = life.open_home(tmp_path)
+    monkeypatch.setattr("akka_optimize.trainer.launch.ensure_worker", LAUNCHED.append)
+    LAUNCHED.clear()
+    with catalog:
+        yield catalog, home
+
+
+LAUNCHED: list[object] = []
+
+
+class Script:
+    """A sleep during which the next thing happens."""
+
+    def __init__(self, *acts):
+        self.acts, self.slept = list(acts), 0
+
+    def __call__(self, seconds):
+        """Do what is next, if anything is left to do."""
+        self.slept += 1
+        if self.acts:
+            self.acts.pop(0)()
+
+
+def queued(trainer):
+    """A run that waits."""
+    return start.start(*trainer, life.descriptor()).run_id
+
+
+def test_every_change_is_told_once(trainer):
+    """QUEUED at once, then TRAINING, each new update, nothing while nothing changes, and the end last."""
+    catalog, home = trainer
+    run_id = queued(trainer)
+    held = []
+
+    def claim():
+        held.append(claims.take(catalog, home)[1])
+        catalog.set_phase(run_id, "TRAINING", only_from=("PREPARING",))
+
+    def step(number):
+        chunk = pb.MetricsChunk(attempt=1, steps=[number], columns=[pb.MetricsColumn(name="loss", values=[1.0])])
+        catalog.record(run_id, [chunk], observed_step=number, loss=1.0)
+
+    def end():
+        catalog.set_phase(run_id, "COMPLETED", only_from=("TRAINING",))
+
+    script = Script(lambda: None, claim, lambda: step(1), lambda: None, lambda: step(2), end)
+    events = list(watch.watch(catalog, home, run_id, sleep=script))
+    told = [(event.phase, event.step, event.terminal) for event in events]
+    assert told == [
+        ("QUEUED", 0, False),
+        ("TRAINING", 0, False),
+        ("TRAINING", 1, False),
+        ("TRAINING", 2, False),
+        ("COMPLETED", 2, True),
+    ]
+    assert {event.steps for event in events} == {20}
+    held[0].release()
+
+
+def test_a_loss_that_is_not_a_number_is_one_event(trainer):
+    """NaN differs from itself, and is told once all the same."""
+    catalog, home = trainer
+    run_id = queued(trainer)
+    _, lock = claims.take(catalog, home)
+    chunk = pb.MetricsChunk(attempt=1, steps=[1], columns=[pb.MetricsColumn(name="loss", values=[math.nan])])
+    catalog.record(run_id, [chunk], observed_step=1, loss=math.nan)
+    script = Script(*[lambda: None] * 5, lambda: catalog.set_phase(run_id, "FAILED", only_from=("PREPARING",)))
+    events = list(watch.watch(catalog, home, run_id, sleep=script))
+    assert [event.phase for event in events] == ["PREPARING", "FAILED"]
+    assert math.isnan(events[0].loss)
+    lock.release()
+
+
+def test_a_lost_worker_ends_the_watch(trainer):
+    """When the worker dies while somebody watches, the last event says so."""
+    catalog, home = trainer
+    run_id = queued(trainer)
+    _, lock = claims.take(catalog, home)
+    *_, last = watch.watch(catalog, home, run_id, sleep=Script(lambda: None, lock.release))
+    assert (last.phase, last.terminal, last.failure_code) == ("FAILED", True, "WORKER_LOST")
+    assert "worker" in last.failure_reason
+
+
+def test_an_ended_run_is_one_event(trainer):
+    """Watching a run that has ended says so and returns."""
+    run_id = queued(trainer)
+    trainer[0].request_cancel(run_id)
+    (event,) = watch.watch(*trainer, run_id, sleep=lambda _seconds: pytest.fail("waited"))
+    assert (event.phase, event.terminal) == ("CANCELLED", True)
+
+
+def test_nobody_listens_any_more(trainer):
+    """Once the caller is gone, the watch ends without a terminal event."""
+    alive = iter([True, True, False])
+    events = list(watch.watch(*trainer, queued(trainer), alive=lambda: next(alive), sleep=Script()))
+    assert [event.phase for event in events] == ["QUEUED"]
+
+
+def test_a_queue_without_a_worker_gets_one(trainer):
+    """A watcher of a waiting run sees that somebody works; not at every look, for a worker takes time to begin."""
+    run_id = queued(trainer)
+    script = Script(*[lambda: None] * 20, lambda: trainer[0].request_cancel(run_id))
+    list(watch.watch(*trainer, run_id, sleep=script))
+    assert len(LAUNCHED) == 3
+    assert script.slept == 21
+
+
+def test_an_unknown_run_is_not_found(trainer):
+    """There is nothing to watch."""
+    with pytest.raises(errors.NotFound):
+        next(watch.watch(*trainer, "0" * 16))
