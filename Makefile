@@ -30,7 +30,7 @@ demo: $(VENV)/.trainer
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/interrogate --quiet src tests
+	$(BIN)/interrogate --quiet src
 
 types: $(VENV)/.dev
 	$(BIN)/mypy

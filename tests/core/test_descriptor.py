@@ -111,6 +111,7 @@ REFUSED = [
     ),
     ("purpose", "one\ntwo", '"one\\ntwo" holds a line end at position 4; write it without'),
     ("purpose", "one\u2028", '"one\\u2028" holds the character U+2028 at position 4; write it without'),
+    ("purpose", "a\ud800", '"a\\ud800" holds the character U+D800 at position 2; write it without'),
     ("purpose", "x" * 501, f'"{"x" * 58}… is 501 characters long; write at most 500'),
     ("description", "a\x1b[31m", '"a\\u001b[31m" holds the character U+001B at position 2; write it without'),
     ("grader", "exact", '"exact" is no grader; write json-label-match, model:MODEL or http:URL'),

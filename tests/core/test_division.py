@@ -48,6 +48,7 @@ def test_a_division_is_exact_or_refused(size, gpus, per_pass):
 
 REFUSED = [
     ((8, 3), "execution.gpus: 3 does not divide sequencesPerUpdate, 8; write 1, 2, 4 or 8"),
+    ((16, 3), "execution.gpus: 3 does not divide sequencesPerUpdate, 16; write 1, 2, 4 or 8"),
     ((7, 2), "execution.gpus: 2 does not divide sequencesPerUpdate, 7; write 1 or 7"),
     ((1, 2), "execution.gpus: 2 does not divide sequencesPerUpdate, 1; write 1"),
     ((8, 1, 3), "execution.sequencesPerPass: 3 does not divide sequencesPerUpdate, 8; write 1, 2, 4 or 8"),

@@ -88,7 +88,7 @@ def test_plain_values(value, expected):
     """Each kind of value has one JSON form, of the same kind of number."""
     found = plain(value)
     assert found == expected
-    assert type(found) is type(expected)
+    assert isinstance(found, type(expected))
 
 
 def test_a_value_without_a_json_form_is_a_fault():

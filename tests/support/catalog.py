@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -33,6 +34,7 @@ CONFIG: Document = {
 }
 
 Curve = Sequence[float] | np.ndarray
+Points = dict[tuple[str, int], list[tuple[int, bytes]]]  # by column and attempt: steps with their values' bits
 Attempt = tuple[Sequence[int] | np.ndarray, Curve, Curve | None]  # steps, loss, gradient norm
 
 
@@ -141,3 +143,14 @@ def chunked(
         )
         for start in range(0, len(steps), size)
     ]
+
+
+def points(chunks: Iterable[pb.MetricsChunk]) -> Points:
+    """The definition: every value of every column with its step, in the order in which they stand."""
+    found: Points = {}
+    for chunk in chunks:
+        for column in chunk.columns:
+            pairs = zip(column.steps or chunk.steps, column.values, strict=True)
+            into = found.setdefault((column.name, chunk.attempt), [])
+            into += [(step, struct.pack("<d", value)) for step, value in pairs]
+    return found

@@ -9,7 +9,7 @@ from hypothesis import settings
 
 from akka_optimize.records import Column, Division, Metrics, Run
 
-laws = settings(deadline=None, max_examples=150)  # a busy machine is no failure
+laws = settings(deadline=None, max_examples=100)  # a busy machine is no failure
 
 
 def column(

@@ -17,7 +17,7 @@ MODEL = "akka/byte-decoder-1m"
 OPTIMIZER = "config.hyperparams.optimizer"
 TRAINING = "config.hyperparams.training"
 LORA = "config.hyperparams.lora"
-WORDS = ["rain", "soup", "goal", "song", "ticket", "horse", "lesson", "tulip", "doctor", "coin", "scarf", "comet", "desk", "cable", "lamp", "anchor"]
+WORDS = ("rain", "soup", "goal", "song", "ticket", "horse", "lesson", "tulip", "doctor", "coin", "scarf", "comet")
 
 
 def rows(count: int = 24, longest: int = 12) -> list[Document]:

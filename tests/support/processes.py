@@ -9,6 +9,7 @@ from pathlib import Path
 
 PATIENCE_SECONDS = 60.0
 TESTS = Path(__file__).parents[1]
+PATH = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 def start(code: str, *arguments: object) -> subprocess.Popen[str]:
@@ -19,7 +20,7 @@ def start(code: str, *arguments: object) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(TESTS), "OMP_NUM_THREADS": "1"},
+        env=os.environ | {"PYTHONPATH": PATH, "OMP_NUM_THREADS": "1"},
     )
 
 

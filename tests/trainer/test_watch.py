@@ -34,6 +34,7 @@ class Script:
     def __call__(self, seconds):
         """Do what is next, if anything is left to do."""
         self.slept += 1
+        assert self.slept < 100, "nothing is left to happen, and the watch goes on"
         if self.acts:
             self.acts.pop(0)()
 

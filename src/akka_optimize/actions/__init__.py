@@ -1,0 +1,1 @@
+"""What a command needs more than one call for: fetching, joined with the core."""

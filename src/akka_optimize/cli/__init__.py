@@ -1,0 +1,1 @@
+"""The command tree; a command's path is its file's path."""

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from akka_optimize import errors
-from akka_optimize.cli.settings import Settings
 
 if TYPE_CHECKING:
+    from akka_optimize.cli.settings import Settings
     from akka_optimize.client.trainer import Trainer
     from akka_optimize.output.console import Console
     from akka_optimize.output.formats import Format
@@ -24,7 +24,8 @@ class Declined(errors.AkkaError):
 class App:
     """One command's world; tests hand in another client, or another console.
 
-    `build_trainer`: trainer_url, timeout -> the client.
+    `build_trainer`: trainer_url, timeout -> the client. Settings, view and format are there once the command line is
+    parsed.
     """
 
     settings: Settings
@@ -35,8 +36,6 @@ class App:
         self._build_trainer = build_trainer
         self._trainer: Any = None
         self._console = console
-        self.settings = Settings()
-        self.view = None
 
     @property
     def console(self) -> Console:

@@ -11,7 +11,6 @@ import click
 from click.core import ParameterSource
 
 from akka_optimize.cli import help as help_text
-from akka_optimize.cli import settings
 from akka_optimize.cli.options import given, inherited_by
 from akka_optimize.cli.suggest import did_you_mean
 
@@ -78,6 +77,9 @@ class _Inheriting(click.Command):
             known = [flag for param in self.get_params(ctx) for flag in param.opts if flag.startswith("--")]
             guess = did_you_mean(error.option_name, known) if error.option_name.startswith("--") else ""
             raise click.UsageError(f"there is no option {error.option_name}{guess}", ctx) from None
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
 
 
 class AkkaCommand(_Inheriting):
@@ -124,6 +126,8 @@ class AkkaCommand(_Inheriting):
 
     def prepare(self, ctx: click.Context) -> App:
         """Resolve the inherited options and settle the output format. Raises WrongUsage."""
+        from akka_optimize.cli import settings
+
         app: App = ctx.obj
         app.configure(settings.resolve(given(ctx), os.environ), self.view_of(ctx))
         return app
@@ -164,8 +168,8 @@ class CommandGroup(_Inheriting, click.Group):
         self.examples = examples
 
     def summaries(self) -> Mapping[str, str]:
-        """The children with their one-line help, as written in the list."""
-        return self.children
+        """The children with their one-line help, as written in the list, sorted."""
+        return dict(sorted(self.children.items()))
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The children's names, sorted."""
@@ -190,7 +194,7 @@ class CommandGroup(_Inheriting, click.Group):
         word, *rest = args
         command = self.get_command(ctx, word)
         if command is None:
-            guess = did_you_mean(word, [*self.children, *self.aliases])
+            guess = did_you_mean(word, self.children)
             raise click.UsageError(f"there is no command {word!r} in {ctx.command_path!r}{guess}", ctx)
         return command.name, command, rest
 

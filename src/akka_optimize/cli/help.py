@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import shutil
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -27,7 +27,7 @@ def render(
     formats: Sequence[str] = (),
 ) -> str:
     """The whole help of a command. `children`: name -> one line, for a group. `formats`: values of -o of its own."""
-    width = ctx.terminal_width or min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
+    width = ctx.terminal_width or _width()
     options = [param for param in command.get_params(ctx) if isinstance(param, click.Option) and not param.hidden]
     own = [option for option in options if not isinstance(option, InheritedOption)]
     inherited = [option for option in options if isinstance(option, InheritedOption)]
@@ -40,6 +40,17 @@ def render(
         _section(INHERITED_HEADING if ctx.parent else GROUP_HEADING, _options(inherited, ctx, width, formats)),
     ]
     return "\n\n".join(section for section in sections if section)
+
+
+def _width() -> int:
+    """The columns of the terminal on stdout, or COLUMNS; `shutil` would say the same, and is slow to import."""
+    stated = os.environ.get("COLUMNS", "")
+    if stated.isdecimal() and int(stated):
+        return min(WIDEST, int(stated))
+    try:
+        return min(WIDEST, os.get_terminal_size(1).columns or WIDEST)
+    except OSError:
+        return WIDEST
 
 
 def usage(command: click.Command, ctx: click.Context) -> str:

@@ -1,0 +1,1 @@
+"""The service as Python methods, over interchangeable transports."""

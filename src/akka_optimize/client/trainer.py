@@ -49,20 +49,24 @@ class Trainer:
         import hashlib
         import secrets
 
-        upload_id, offset, digest = secrets.token_hex(16), 0, hashlib.sha256()
-        while part := source.read(PART_BYTES):
-            if offset + len(part) > MAX_UPLOAD_BYTES:
-                raise errors.Exhausted(
-                    f"the file is larger than a dataset may be, {MAX_UPLOAD_BYTES >> 20} MiB",
-                    hint="split it into several datasets",
-                )
-            digest.update(part)
-            request = pb.WriteUploadRequest(upload_id=upload_id, offset=offset, data=part)
-            self._call("WriteUpload", request, pb.WriteUploadReply)
-            offset += len(part)
-        if offset == 0:
+        # As a whole before the first part is sent, so that a file that is refused leaves nothing behind.
+        content = source.read(MAX_UPLOAD_BYTES + 1)
+        if not content:
             raise errors.Invalid("the file is empty", hint="write one chat example a line, as JSON")
-        return upload_id, digest.hexdigest()
+        if len(content) > MAX_UPLOAD_BYTES:
+            raise errors.Exhausted(
+                f"the file is larger than a dataset may be, {MAX_UPLOAD_BYTES >> 20} MiB",
+                hint="split it into several datasets",
+            )
+        upload_id = secrets.token_hex(16)
+        for offset in range(0, len(content), PART_BYTES):
+            part = content[offset : offset + PART_BYTES]
+            self._call(
+                "WriteUpload",
+                pb.WriteUploadRequest(upload_id=upload_id, offset=offset, data=part),
+                pb.WriteUploadReply,
+            )
+        return upload_id, hashlib.sha256(content).hexdigest()
 
     def datasets(self) -> records.Page:
         """All datasets, newest first."""

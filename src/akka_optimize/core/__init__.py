@@ -1,0 +1,1 @@
+"""The mathematics: arrays and documents in, frozen dataclasses out, no I/O."""

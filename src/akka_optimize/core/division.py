@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from akka_optimize.core.fields import BY_PATH
 from akka_optimize.core.problems import Problem
 from akka_optimize.errors import Invalid
 from akka_optimize.records import Division
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 GPUS = "execution.gpus"
 PER_PASS = "execution.sequencesPerPass"
-MOST_GPUS = 8
 
 
 def divide(config: Document, execution: Document) -> Division:
@@ -41,7 +41,7 @@ def divide(config: Document, execution: Document) -> Division:
 def fault(size: int, gpus: int, per_pass: int | None) -> Problem | None:
     """What keeps `size` sequences an update from being spread exactly, with the values that would do."""
     if gpus < 1 or size % gpus:
-        would_do = _listed(_divisors(size, most=MOST_GPUS))
+        would_do = _listed(_divisors(size, most=int(BY_PATH[GPUS].maximum or size)))
         return Problem(GPUS, gpus, f"{gpus} does not divide sequencesPerUpdate, {size}; write {would_do}")
     share = size // gpus
     if per_pass is not None and (per_pass < 1 or share % per_pass):

@@ -53,9 +53,11 @@ def read(path: str, *, stdin: BinaryIO | None = None, what: str = "document") ->
 
 def _bytes(path: str, stdin: BinaryIO | None, what: str) -> bytes:
     """At most one byte more than is allowed, so that an endless file ends."""
-    if path == "-":
-        return (stdin or sys.stdin.buffer).read(MOST_BYTES + 1)
+    if path == "-" and stdin is None and sys.stdin is None:
+        raise WrongUsage(f"standard input is closed, so that no {what} can be read from it")
     try:
+        if path == "-":
+            return (stdin or sys.stdin.buffer).read(MOST_BYTES + 1)
         with open(path, "rb") as file:
             return file.read(MOST_BYTES + 1)
     except FileNotFoundError:

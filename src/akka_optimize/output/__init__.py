@@ -1,0 +1,1 @@
+"""A record as text, as JSON, or as what a jq program makes of it."""

@@ -43,6 +43,8 @@ def check(program: str) -> None:
             raise errors.WrongUsage(f"--jq: {word} cannot be used here: {REFUSED[word]}")
     import jq
 
+    if "\0" in program:
+        raise errors.WrongUsage("--jq: the program holds a NUL character")
     for text in (program, _printing(program)):
         try:
             jq.compile(text)
@@ -50,13 +52,15 @@ def check(program: str) -> None:
             raise errors.WrongUsage("--jq: the program is not UTF-8") from None
         except ValueError as error:
             raise errors.WrongUsage(f"--jq: {_first_fault(str(error))}") from None
-    if "\0" in program:
-        raise errors.WrongUsage("--jq: the program holds a NUL character")
 
 
 def _printing(program: str) -> str:
-    """The program with each result turned into the text to print; the newline ends a comment of the program's."""
-    return f'({program}\n) | if type == "string" then . else tojson end'
+    """The program with each result turned into the text to print, and nothing in `env` and `$ENV`.
+
+    The names are hidden here too because a library in C may have set variables that `os.environ` never saw. The newline
+    ends a comment of the program's.
+    """
+    return f'{{}} as $ENV | def env: $ENV; ({program}\n) | if type == "string" then . else tojson end'
 
 
 def _first_fault(message: str) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from akka_optimize import records
-from akka_optimize.output.view import Column, Document, View, items
+from akka_optimize.output.view import Column, Document, View, as_page, items
 
 MISSING = "—"
 GAP = "  "
@@ -56,11 +54,12 @@ def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> s
 
 def footer(view: View, record: object) -> str:
     """Which part of a list this is, when it is not the whole."""
-    if not isinstance(record, records.Page) or len(record.items) == record.total:
+    page = as_page(record)
+    if page is None or len(page.items) == page.total:
         return ""
-    if not record.items:
-        return f"none of {record.total} {view.plural}.\n"
-    return f"{record.offset + 1} to {record.offset + len(record.items)} of {record.total} {view.plural}.\n"
+    if not page.items:
+        return f"none of {page.total} {view.plural}.\n"
+    return f"{page.offset + 1} to {page.offset + len(page.items)} of {page.total} {view.plural}.\n"
 
 
 def block(view: View, record: object) -> str:
@@ -106,6 +105,8 @@ def cell(value: object, *, newlines: bool = False) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(cell(item) for item in value) or MISSING
     if isinstance(value, Mapping):
+        import json
+
         return visible(json.dumps(value, ensure_ascii=False), newlines=newlines)
     return visible(str(value), newlines=newlines)
 

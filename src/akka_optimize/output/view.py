@@ -11,9 +11,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from akka_optimize import records
+if TYPE_CHECKING:
+    from akka_optimize.records import Page
 
 Document = dict[str, Any]
 Source = str | Callable[[Any], object]
@@ -78,8 +79,9 @@ class View:
 
 def items(record: object) -> tuple[Any, ...] | None:
     """The records of a list (a Page, a tuple or a list); None for a single record."""
-    if isinstance(record, records.Page):
-        return record.items
+    page = as_page(record)
+    if page is not None:
+        return page.items
     return tuple(record) if isinstance(record, tuple | list) else None
 
 
@@ -91,9 +93,18 @@ def document(view: View, record: object, names: tuple[str, ...] = ()) -> Documen
     if view.plural is None:
         raise TypeError(f"view {view.name} shows no lists")
     result: Document = {view.plural: [_limited(view.document(item), names) for item in listed]}
-    if isinstance(record, records.Page):
-        result |= {"offset": record.offset, "total": record.total}
+    page = as_page(record)
+    if page is not None:
+        result |= {"offset": page.offset, "total": page.total}
     return result
+
+
+def as_page(record: object) -> Page | None:
+    """The record, if it is one page of a list."""
+    # Imported when something is shown, and not for help: making these classes takes half as long as all of Click.
+    from akka_optimize.records import Page
+
+    return record if isinstance(record, Page) else None
 
 
 def _limited(whole: Document, names: tuple[str, ...]) -> Document:

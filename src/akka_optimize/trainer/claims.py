@@ -20,7 +20,7 @@ PATIENCE_SECONDS = 2.0
 
 def take(catalog: Catalog, home: Home) -> tuple[Run, Lock] | None:
     """Claim the oldest queued run, and hold it until the lock is released; None when the queue is empty."""
-    if True:
+    with _waited_for(home, CLAIM):
         run = catalog.claim()
         return None if run is None else (run, _waited_for(home, _name(run)))
 

@@ -111,7 +111,10 @@ def _cells(curve: Latest | None, block: np.ndarray, *, whole: bool) -> list[str]
         return [""] * len(block)
     at = np.searchsorted(curve.steps, block).clip(max=len(curve.steps) - 1)
     there = curve.steps[at] == block
-    pairs = zip(there.tolist(), curve.values[at].tolist(), strict=True)
+    values = curve.values[at]
+    if there.all() and np.isfinite(values).all():  # as nearly everywhere, and three times as fast
+        return list(map(repr, values.astype(np.int64).tolist() if whole else values.tolist()))
+    pairs = zip(there.tolist(), values.tolist(), strict=True)
     return [text(value, whole=whole) if found else "" for found, value in pairs]
 
 

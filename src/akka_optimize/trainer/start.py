@@ -78,7 +78,7 @@ def seeds(seed: int) -> Document:
         "config": seed,
         "heldOutRows": f"rows sorted by sha256('{seed}/hold-out/ROW')",
         "rowOrder": f"rows of an epoch sorted by sha256('{seed}/epoch/EPOCH/ROW')",
-        "engine": seed,
+        "engine": f"each generator starts from sha256('{seed}/PURPOSE')",
     }
 
 

@@ -278,6 +278,15 @@ def test_marks_are_words(losses, marks):
     assert [line[46:].strip() for line in lines[start : start + len(marks)]] == marks
 
 
+def test_a_window_counts_the_spikes_at_its_own_steps():
+    """A spike at a step that was not compared is listed, and belongs to no window."""
+    norms = column([1, 20, 1, 20, 1, 1])
+    some = made(column([1.0] * 6), column([1.0] * 4, steps=[1, 2, 3, 5]), norms, column([1, 20, 1, 1], [1, 2, 3, 5]))
+    assert said(some, "1-2 ")[0].endswith("2 spikes")
+    assert said(some, "3-5 ")[0].endswith(" 0")
+    assert said(some, "  step 4") == ["  step 4: gradient norm 20, 20 x the median, not compared"]
+
+
 def said(comparison, beginning):
     """The lines of the text that begin so."""
     return [line for line in to_text(comparison) if line.startswith(beginning)]

@@ -82,6 +82,13 @@ def test_a_curve_does_not_depend_on_how_many_updates_are_computed_at_once():
     assert [step.step for step in long] == list(range(1, len(long) + 1))
 
 
+def test_a_block_goes_on_where_the_one_before_ended(monkeypatch):
+    """Computed in blocks of seven, a curve is the same to the last few bits."""
+    whole = [step.loss for step in curve(steps=50)]
+    monkeypatch.setattr(arithmetic, "BLOCK", 7)
+    assert [step.loss for step in curve(steps=50)] == pytest.approx(whole, rel=1e-12)
+
+
 def test_noise_is_splitmix64():
     """The noise is the published generator's, written out in Python's integers."""
     mask = 2**64 - 1

@@ -24,9 +24,11 @@ def create(trainer: Trainer, path: str, *, name: str | None) -> Dataset:
 
     Raises WrongUsage (the file cannot be read), Invalid (a row), Exhausted (too large, or the disk).
     """
-    if path == "-":
-        return trainer.create_dataset(sys.stdin.buffer, name=name)
+    if path == "-" and sys.stdin is None:
+        raise WrongUsage("standard input is closed, so that no examples can be read from it", field="--file")
     try:
+        if path == "-":
+            return trainer.create_dataset(sys.stdin.buffer, name=name)
         with open(path, "rb") as source:
             if stat.S_ISDIR(os.fstat(source.fileno()).st_mode):
                 raise IsADirectoryError(0, "Is a directory")

@@ -69,7 +69,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         },
         "overall": {
             "meanDifference": _finite(curves.mean_difference),
-            "maxAbsWindow": _finite(curves.max_abs_window),
+            "maxAbsWindow": curves.max_abs_window,
             "fullWindows": curves.full_windows,
         },
         "windows": _windows(comparison),

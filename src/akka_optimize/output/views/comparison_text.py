@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from akka_optimize.output.text import MISSING, grid, visible
 from akka_optimize.output.views.run import phase, spread
-from akka_optimize.records import TERMINAL_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,6 +90,8 @@ def _identities(comparison: Comparison) -> Iterator[str]:
     ]
     headings = ("", "ID", "PHASE", "CONFIG", "SEED", "STEPS", "MEDIAN NORM", "NAME")
     yield from grid(headings, rows).rstrip("\n").split("\n")
+    from akka_optimize.records import TERMINAL_PHASES
+
     for of, run, _ in sides:
         if run.phase not in TERMINAL_PHASES:
             yield f"The {of} has not ended ({phase(run)}): it may record more steps."

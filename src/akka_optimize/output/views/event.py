@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from akka_optimize.output.view import Field, View
-from akka_optimize.records import RunEvent
+
+if TYPE_CHECKING:
+    from akka_optimize.records import RunEvent
 
 
 def _text(event: RunEvent) -> str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from akka_optimize.output.text import labelled
 from akka_optimize.output.view import Field, View
-from akka_optimize.records import Hparams
+
+if TYPE_CHECKING:
+    from akka_optimize.records import Hparams
 
 
 def _text(record: Hparams) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from akka_optimize.output.text import labelled
 from akka_optimize.output.view import Column, Field, View
-from akka_optimize.records import Division, Document, ResolvedRun, Run
+
+if TYPE_CHECKING:
+    from akka_optimize.records import Division, Document, ResolvedRun, Run
 
 FIELDS = (
     Field("runId", "its ID, 16 hex digits"),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from akka_optimize.output.view import Column, Field, View
-from akka_optimize.records import Snapshot
+
+if TYPE_CHECKING:
+    from akka_optimize.records import Snapshot
 
 
 def _bytes(snapshot: Snapshot) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import faulthandler
 import os
 import signal
@@ -38,8 +39,12 @@ class Stop:
 
 def main(argv: Sequence[str]) -> int:
     """`HOME [--lock DESCRIPTOR]`: work until the queue of HOME is empty; leave at once if another worker is there."""
-    home = Home.open(argv[0])
-    lock = _handed_over(int(argv[2])) if argv[1:2] == ["--lock"] else home.lock(WORKER)
+    usage = argparse.ArgumentParser("python -m akka_optimize.trainer.worker", description="Carry out queued runs.")
+    usage.add_argument("home", metavar="HOME", help="the trainer's folder")
+    usage.add_argument("--lock", metavar="DESCRIPTOR", type=int, help="an inherited file that holds the worker's lock")
+    given = usage.parse_args(argv)
+    home = Home.open(given.home)
+    lock = home.lock(WORKER) if given.lock is None else _handed_over(given.lock)
     stop = Stop()
     stop.listen()
     faulthandler.enable()

@@ -11,6 +11,8 @@ runs = CommandGroup(
         "compare": "Compare two runs",
         "engine-config": "A name with a hyphen",
         "fail": "Raise what it is told",
+        "flood": "Print without end",
+        "hang": "Wait for Ctrl-C",
         "init": "Emit no record",
         "list": "List runs",
         "start": "Ask first",

@@ -102,7 +102,7 @@ def test_a_loss_that_is_not_finite_is_recorded_as_it_is():
 
 
 def test_a_saved_state_goes_on_bit_for_bit(tmp_path):
-    """Stopped after two updates and taken up by another session, the curve is the one never stopped, dropout included."""
+    """Stopped after two updates and taken up by another session, a run goes on as if it never stopped, dropout too."""
     settings = {f"{LORA}.dropout": 0.2, f"{OPTIMIZER}.schedule": "cosine", f"{OPTIMIZER}.warmupSteps": 1}
     whole = curve(start(settings))
     stopped = start(settings)
@@ -110,7 +110,7 @@ def test_a_saved_state_goes_on_bit_for_bit(tmp_path):
     for _ in range(2):
         next(steps)
     stopped.save_training_state(tmp_path / "state.pt")
-    resumed = start({**settings})
+    resumed = start(settings)
     resumed.load_training_state(tmp_path / "state.pt")
     assert resumed.epoch() == stopped.epoch() > 0
     assert curve(resumed) == whole[2:]

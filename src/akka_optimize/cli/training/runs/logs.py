@@ -18,5 +18,4 @@ from akka_optimize.cli.group import command
 @click.pass_obj
 def logs(app: App, run: str) -> None:
     """Print what a run's worker printed so far."""
-    for chunk in app.trainer.run_log(run):
-        app.write(chunk)
+    app.write_bytes(app.trainer.run_log(run))

@@ -1,0 +1,208 @@
+"""jq programs: checked before a request, run apart from everything, ended in time. The oracle is the real jq."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from akka_optimize import errors
+from akka_optimize.output import jq
+
+DOCUMENT = {
+    "runs": [{"runId": "7d49", "loss": 0.25, "tags": ["a", "b"]}, {"runId": "be2a", "loss": None, "tags": []}],
+    "total": 2,
+    "name": 'é "quoted"\nline\ttab',
+}
+TEXT = json.dumps(DOCUMENT, ensure_ascii=False)
+
+
+def results(program: str, document: str = TEXT, timeout: float = 20.0) -> str:
+    """Everything that the program prints."""
+    jq.check(program)
+    printed: list[bytes] = []
+    jq.run(program, document, timeout=timeout, write=printed.append)
+    return b"".join(printed).decode()
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="there is no jq to compare with")
+@pytest.mark.parametrize(
+    "program",
+    [
+        ".",
+        ".runs[].runId",
+        ".runs[0]",
+        ".runs | length",
+        ".name",
+        ".name | tojson",
+        ".missing",
+        "empty",
+        ".runs[] | [.runId, .loss]",
+        "[.runs[].loss]",
+        ".runs | map({(.runId): .tags}) | add",
+        '"\\(.total) runs"',
+        ".total == 2, .total, null, true",
+        "@json, @text",
+        '.runs[].runId | @sh, @base64, "x"',
+        "to_entries[] | .key",
+        "1 # a comment at the end",
+        "def f(x): [x, x]; f(.total)",
+        "limit(3; repeat(1))",
+        "first(.runs[])",
+        "env | length",
+        "1, halt, 2",
+        '{"a":"\\u0000\\u001f"}',
+        ". as $input | $input.total",
+    ],
+)
+def test_what_is_printed_is_what_jq_prints(program):
+    """Strings raw, everything else compact, one result a line."""
+    expected = subprocess.run(
+        ["jq", "--raw-output", "--compact-output", program],
+        input=TEXT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={},
+        executable=shutil.which("jq"),
+    )
+    assert results(program) == expected.stdout
+
+
+@pytest.mark.parametrize(
+    "number", ["9007199254740993", "12345678901234567890", "0.1", "0.30000000000000004", "-0.5", "10", "123456.789"]
+)
+def test_a_number_that_passes_through_keeps_every_digit(number):
+    """jq keeps the text of a number that a program only hands on, and so do we."""
+    assert results(".x", f'{{"x":{number}}}') == number + "\n"
+
+
+def test_integers_stay_integers_and_results_have_no_nan():
+    """What JSON cannot hold is null, as jq has it."""
+    assert results("[1, 2] | add", "null") == "3\n"
+    assert results("[nan]", "null") == "[null]\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (".a[", "--jq: syntax error, unexpected end of file, at character 3"),
+        (".a\n| ]", "--jq: syntax error, unexpected INVALID_CHARACTER, at line 2, column 3"),
+        ("nosuch", "--jq: nosuch/0 is not defined, at character 1"),
+        ("$nosuch", "--jq: $nosuch is not defined, at character 1"),
+        ("", "--jq: the program is empty"),
+        ("  ", "--jq: the program is empty"),
+        (".) | (.", "--jq: syntax error, unexpected INVALID_CHARACTER, at character 2"),
+        ("input", "--jq: input cannot be used here: it reads a further document, and a command prints only one"),
+        ("[inputs]", "--jq: inputs cannot be used here: it reads a further document, and a command prints only one"),
+        ('halt_error("x")', "--jq: halt_error cannot be used here: its message would be lost; use error"),
+        ('import "a" as a; 1', "--jq: import cannot be used here: a program here is one expression, which loads "),
+        ("module {}; 1", "--jq: module cannot be used here: "),
+        (". | debug", "--jq: debug cannot be used here: what it prints would not be seen"),
+        (".\0x", "--jq: the program holds a NUL character"),
+        (".\ud800", "--jq: the program is not UTF-8"),
+    ],
+)
+def test_a_program_that_cannot_run_is_refused_by_the_check(program, message):
+    """Before any request: the sentence says what is wrong, and where."""
+    with pytest.raises(errors.WrongUsage) as refusal:
+        jq.check(program)
+    assert refusal.value.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    "program", [".input", "{input: 1}", '"halt_error"', ".debug?", ". as $input | 1", "# input\n."]
+)
+def test_a_name_is_refused_only_as_a_call(program):
+    """A field called `input` can be read."""
+    jq.check(program)
+
+
+def test_the_environment_cannot_be_read(monkeypatch):
+    """A program taken from somewhere sees no secret, whether set here or by whoever started us."""
+    monkeypatch.setenv("AKKA_SECRET", "s3cret")
+    assert results("$ENV, env, $ENV.AKKA_SECRET") == "{}\n{}\nnull\n"
+    assert os.environ["AKKA_SECRET"] == "s3cret"
+
+
+def test_an_error_on_the_way_keeps_what_was_printed():
+    """The results before it stand; then the program's own message."""
+    printed: list[bytes] = []
+    with pytest.raises(errors.Invalid) as failure:
+        jq.run('1, "two", error("three"), 4', "null", timeout=20, write=printed.append)
+    assert b"".join(printed) == b"1\ntwo\n"
+    assert failure.value.message == "--jq: three"
+    assert failure.value.exit_code == 1
+
+
+def test_a_program_that_does_not_end_is_ended():
+    """After the time allowed, with what it had printed; no process is left behind."""
+    printed: list[bytes] = []
+    begun = time.monotonic()
+    with pytest.raises(errors.TimedOut, match=r"did not finish within 0\.5s") as failure:
+        jq.run("range(infinite) | select(. < 3)", "null", timeout=0.5, write=printed.append)
+    assert time.monotonic() - begun < 10
+    assert b"".join(printed) == b"0\n1\n2\n"
+    assert failure.value.exit_code == 3
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_slow_reader_costs_the_program_no_time():
+    """Only jq's own time counts: a pager that waits does not make the command fail."""
+    slept = []
+
+    def read_slowly(chunk: bytes) -> None:
+        if len(slept) < 3:
+            time.sleep(0.4)
+            slept.append(chunk)
+
+    jq.run("range(100000)", "null", timeout=1.0, write=read_slowly)
+    assert len(slept) == 3
+
+
+def test_big_results_come_through_whole():
+    """More than any pipe holds, in one result and in many."""
+    numbers = list(range(200_000))
+    assert json.loads(results(".", json.dumps(numbers), timeout=60)) == numbers
+    assert results(".[]", json.dumps(numbers), timeout=60) == "".join(f"{n}\n" for n in numbers)
+
+
+def test_a_program_that_crashes_is_a_fault_of_jqs(monkeypatch):
+    """A child that dies by a signal is told as what it is, and nothing hangs."""
+    monkeypatch.setattr(jq, "_print_results", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    with pytest.raises(errors.Internal, match="jq ended with status -9"):
+        jq.run(".", "null", timeout=20, write=lambda _: None)
+
+
+def test_a_fault_in_the_child_stays_in_the_child(monkeypatch):
+    """Whatever is raised there, the child ends without returning into the caller's stack."""
+    monkeypatch.setattr(jq, "_print_results", lambda *_: 1 / 0)
+    with pytest.raises(errors.Internal, match="status 2"):
+        jq.run(".", "null", timeout=20, write=lambda _: None)
+
+
+def test_the_child_is_ended_when_the_reader_fails():
+    """A closed pipe or Ctrl-C in the parent leaves no process behind."""
+
+    def fail(_: bytes) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        jq.run("repeat(1)", "null", timeout=20, write=fail)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_no_descriptor_is_left_open():
+    """Many programs in one process do not use it up."""
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    for _ in range(5):
+        results(".total")
+    after = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    assert after == before
