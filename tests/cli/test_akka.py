@@ -29,6 +29,7 @@ def ours(tmp_path):
 
 
 def akka(ours: Path, *args: str, path: list[Path]) -> subprocess.CompletedProcess[str]:
+    """Run it with this PATH."""
     environ = os.environ | {"PATH": os.pathsep.join(map(str, path))}
     return subprocess.run([ours, *args], capture_output=True, text=True, check=False, env=environ, timeout=60)
 

@@ -59,7 +59,9 @@ def needed(ctx: click.Context) -> list[str]:
 def placed(ctx: click.Context, level: int, option: list[str]) -> list[str]:
     """The whole command line, with the option after the first `level` words; after the arguments at the deepest."""
     path = words(ctx)
-    return [*path[:level], *option, *path[level:], *needed(ctx)] if level <= len(path) else [*path, *needed(ctx), *option]
+    return (
+        [*path[:level], *option, *path[level:], *needed(ctx)] if level <= len(path) else [*path, *needed(ctx), *option]
+    )
 
 
 def carried_out(argv: list[str], *, force: bool = True) -> tuple[Outcome, RecordingApp]:
@@ -112,29 +114,3 @@ def test_a_group_takes_them_too(ctx):
     ended, _ = carried_out([*words(ctx), *every], force=False)
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.split("\n\n")[1].startswith("Usage:\n")
-
-
-@pytest.mark.parametrize(
-    ("argv", "expected"),
-    [
-        ("--timeout 1s training runs --timeout 2s list --timeout 3s", 3.0),
-        ("--timeout 1s training --timeout 2s runs list", 2.0),
-        ("--timeout 1s training runs list", 1.0),
-        ("training runs list", 10.0),
-        ("training runs list --timeout 1s --timeout 4s", 4.0),
-    ],
-)
-def test_a_deeper_one_replaces_a_shallower_one(argv, expected):
-    """The last one written holds; without one, the default does."""
-    ended, app = carried_out(argv.split())
-    assert (ended.code, app.settings.timeout) == (0, expected)
-
-
-@pytest.mark.parametrize("level", [0, 1, 2, 3])
-def test_an_address_that_is_typed_beats_the_environment(level):
-    """Also when it is typed before the subcommand: the client is built for it."""
-    clients = Clients(CLIENT)
-    argv = ["training", "runs", "list"]
-    argv[level:level] = ["--trainer-url", "local:typed"]
-    assert invoke(argv, clients, environ={"TRAINER_URL": "local:other"}).code == 0
-    assert clients.asked == [("local:typed", 10.0)]

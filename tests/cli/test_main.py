@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 from support.commands import invoke
 from support.tree import tree
@@ -18,7 +19,7 @@ TESTS = Path(__file__).parents[1]
 SMALL_TREE = [
     sys.executable,
     "-c",
-    "from support.tree import tree; from akka_optimize.cli import main as m; m.root = tree; m.main()",
+    "from support.tree import main; main()",
 ]
 REAL_TREE = [sys.executable, "-c", "from akka_optimize.cli.main import main; main()"]
 
@@ -101,6 +102,25 @@ def test_the_version():
     """`--version` at the root, of the real tree."""
     outcome = invoke("--version")
     assert (outcome.code, outcome.out) == (0, f"akka-optimize {__version__}\n")
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 1), ("\x04", 1), ("\x03", 130)], ids=repr)
+def test_a_question_on_a_real_terminal(answer, code):
+    """Asked and answered; no, the end of input and Ctrl-C do nothing."""
+    terminal = pexpect.spawn(
+        SMALL_TREE[0],
+        [*SMALL_TREE[1:], "runs", "start", "--steps", "1"],
+        env={**os.environ, "PYTHONPATH": str(TESTS), "NO_COLOR": "1"},
+        encoding="utf-8",
+        timeout=60,
+    )
+    terminal.expect_exact("Start one run? [y/N] ")
+    terminal.send(answer if answer < " " else f"{answer}\n")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == code
+    assert ("starting" in terminal.before) is (code == 0)
+    assert "Traceback" not in terminal.before
 
 
 @pytest.mark.parametrize("argv", ["--help", "--version"])

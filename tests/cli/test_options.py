@@ -37,6 +37,7 @@ REFUSED = {
 
 
 def settings_of(argv: list[str], environ: dict[str, str] | None = None) -> object:
+    """The settings that a command line which ends well arrives at."""
     app = RecordingApp(Clients())
     outcome = invoke(argv, tree=tree, app=app, environ=environ)
     assert outcome.code == 0, outcome.err

@@ -11,10 +11,12 @@ from akka_optimize.cli.paramtypes import GoDuration, WholeNumber, finite_float, 
 
 
 def read(kind: click.ParamType, text: str) -> object:
+    """The value that the type makes of the text."""
     return kind.convert(text, None, None)
 
 
 def refusal(kind: click.ParamType, text: str) -> str:
+    """The sentence with which the type refuses the text."""
     with pytest.raises(click.BadParameter) as error:
         read(kind, text)
     return error.value.message

@@ -21,10 +21,12 @@ class Stream(io.TextIOWrapper):
         self.terminal = terminal
 
     def isatty(self) -> bool:
+        """As told."""
         return self.terminal
 
     @property
     def written(self) -> str:
+        """Everything so far."""
         return self.buffer.getvalue().decode(self.encoding)
 
 
@@ -131,9 +133,11 @@ class Failing(io.RawIOBase):
         self.number = number
 
     def writable(self) -> bool:
+        """So that it can be buffered."""
         return True
 
     def write(self, _: object) -> int:
+        """Fail."""
         raise OSError(self.number, os.strerror(self.number))
 
 
@@ -168,7 +172,7 @@ def test_a_question_is_put_on_stderr_and_read_from_stdin(monkeypatch, streams):
     monkeypatch.setattr(sys, "stdin", io.StringIO("yes\n"))
     assert Console({}).ask("Go? ") == "yes"
     assert Console({}).ask("Go? ") is None
-    assert (out.written, err.written) == ("", "Go? Go? ")
+    assert (out.written, err.written) == ("", "Go? Go? \n")
 
 
 def test_a_real_terminal_is_known(monkeypatch):

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -24,9 +25,8 @@ TEXT = json.dumps(DOCUMENT, ensure_ascii=False)
 
 def results(program: str, document: str = TEXT, timeout: float = 20.0) -> str:
     """Everything that the program prints."""
-    jq.check(program)
     printed: list[bytes] = []
-    jq.run(program, document, timeout=timeout, write=printed.append)
+    jq.Program(program).run(document, timeout=timeout, write=printed.append)
     return b"".join(printed).decode()
 
 
@@ -130,11 +130,18 @@ def test_the_environment_cannot_be_read(monkeypatch):
     assert os.environ["AKKA_SECRET"] == "s3cret"
 
 
+def test_the_environment_of_the_process_is_empty_too(monkeypatch):
+    """Even for a program that found a way round the two names."""
+    monkeypatch.setenv("AKKA_SECRET", "s3cret")
+    monkeypatch.setattr(jq, "_printing", lambda program: f"({program}) | tojson")
+    assert results('$ENV | has("AKKA_SECRET")') == "false\n"
+
+
 def test_an_error_on_the_way_keeps_what_was_printed():
     """The results before it stand; then the program's own message."""
     printed: list[bytes] = []
     with pytest.raises(errors.Invalid) as failure:
-        jq.run('1, "two", error("three"), 4', "null", timeout=20, write=printed.append)
+        jq.Program('1, "two", error("three"), 4').run("null", timeout=20, write=printed.append)
     assert b"".join(printed) == b"1\ntwo\n"
     assert failure.value.message == "--jq: three"
     assert failure.value.exit_code == 1
@@ -145,12 +152,53 @@ def test_a_program_that_does_not_end_is_ended():
     printed: list[bytes] = []
     begun = time.monotonic()
     with pytest.raises(errors.TimedOut, match=r"did not finish within 0\.5s") as failure:
-        jq.run("range(infinite) | select(. < 3)", "null", timeout=0.5, write=printed.append)
+        jq.Program("range(infinite) | select(. < 3)").run("null", timeout=0.5, write=printed.append)
     assert time.monotonic() - begun < 10
     assert b"".join(printed) == b"0\n1\n2\n"
     assert failure.value.exit_code == 3
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_program_that_prints_without_end_is_ended():
+    """Its output does not keep it alive."""
+    begun = time.monotonic()
+    with pytest.raises(errors.TimedOut):
+        jq.Program("repeat(1)").run("null", timeout=0.5, write=lambda _: None)
+    assert time.monotonic() - begun < 20
+
+
+def test_a_program_that_never_gets_its_document_leaves_nothing_behind():
+    """A command may fail before it has a result."""
+    program = jq.Program(".")
+    program.close()
+    program.close()
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_document_that_is_not_read_to_its_end_is_no_fault(monkeypatch):
+    """A child that dies under a big document is told as a crash, not as a closed stdout."""
+    monkeypatch.setattr(jq, "_printing", lambda _: "syntax error")
+    monkeypatch.setattr(jq, "check", lambda _: None)
+    with pytest.raises(errors.Internal, match="status 2"):
+        jq.Program(".").run("1" * 10_000_000, timeout=20, write=lambda _: None)
+
+
+def test_a_transport_with_threads_is_not_disturbed():
+    """The process is forked before any client is made: gRPC would complain of a later fork on stderr."""
+    code = """
+import grpc
+from akka_optimize.output import jq
+program = jq.Program(".")
+channel = grpc.insecure_channel("127.0.0.1:9")
+try:
+    channel.unary_unary("/a/b")(b"", timeout=5)
+except grpc.RpcError:
+    program.run("1", timeout=20, write=lambda chunk: print(chunk))
+"""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("b'1\\n'\n", "")
 
 
 def test_a_slow_reader_costs_the_program_no_time():
@@ -162,7 +210,7 @@ def test_a_slow_reader_costs_the_program_no_time():
             time.sleep(0.4)
             slept.append(chunk)
 
-    jq.run("range(100000)", "null", timeout=1.0, write=read_slowly)
+    jq.Program("range(100000)").run("null", timeout=1.0, write=read_slowly)
     assert len(slept) == 3
 
 
@@ -177,14 +225,14 @@ def test_a_program_that_crashes_is_a_fault_of_jqs(monkeypatch):
     """A child that dies by a signal is told as what it is, and nothing hangs."""
     monkeypatch.setattr(jq, "_print_results", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     with pytest.raises(errors.Internal, match="jq ended with status -9"):
-        jq.run(".", "null", timeout=20, write=lambda _: None)
+        jq.Program(".").run("null", timeout=20, write=lambda _: None)
 
 
 def test_a_fault_in_the_child_stays_in_the_child(monkeypatch):
     """Whatever is raised there, the child ends without returning into the caller's stack."""
     monkeypatch.setattr(jq, "_print_results", lambda *_: 1 / 0)
     with pytest.raises(errors.Internal, match="status 2"):
-        jq.run(".", "null", timeout=20, write=lambda _: None)
+        jq.Program(".").run("null", timeout=20, write=lambda _: None)
 
 
 def test_the_child_is_ended_when_the_reader_fails():
@@ -194,7 +242,7 @@ def test_the_child_is_ended_when_the_reader_fails():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        jq.run("repeat(1)", "null", timeout=20, write=fail)
+        jq.Program("repeat(1)").run("null", timeout=20, write=fail)
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
 

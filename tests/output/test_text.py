@@ -29,6 +29,7 @@ ROW = View(
 
 
 def row(name: str | None, size: float | None, inner: object = None) -> SimpleNamespace:
+    """A record."""
     return SimpleNamespace(name=name, size=size, inner=inner)
 
 

@@ -47,6 +47,7 @@ class RecordingApp(App):
         self.emitted: list[object] = []
 
     def emit(self, record: object) -> None:
+        """Keep the record, and print it."""
         self.emitted.append(record)
         super().emit(record)
 

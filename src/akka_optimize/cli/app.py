@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from akka_optimize.client.trainer import Trainer
     from akka_optimize.output.console import Console
     from akka_optimize.output.formats import Format
+    from akka_optimize.output.jq import Program
     from akka_optimize.output.view import View
 
 YES = frozenset({"y", "yes"})
@@ -35,6 +36,7 @@ class App:
     def __init__(self, build_trainer: Callable[[str | None, float], Any], console: Console | None = None) -> None:
         self._build_trainer = build_trainer
         self._trainer: Any = None
+        self._filter: Program | None = None
         self._console = console
 
     @property
@@ -55,13 +57,15 @@ class App:
         return trainer
 
     def close(self) -> None:
-        """Let go of the client."""
+        """Let go of the client, and of a jq program that never got its document."""
+        if self._filter is not None:
+            self._filter.close()
         trainer, self._trainer = self._trainer, None
         if trainer is not None:
             trainer.close()
 
     def configure(self, settings: Settings, view: View | None) -> None:
-        """Settle what is printed and how. Raises WrongUsage: format, fields, jq program."""
+        """Settle what is printed and how, before any client is made. Raises WrongUsage: format, fields, jq program."""
         from akka_optimize.output import formats
 
         self.settings, self.view = settings, view
@@ -69,7 +73,7 @@ class App:
         if self.format.program is not None:
             from akka_optimize.output import jq
 
-            jq.check(self.format.program)
+            self._filter = jq.Program(self.format.program)
 
     @property
     def listing(self) -> bool:
@@ -78,22 +82,22 @@ class App:
 
     def list_fields(self) -> None:
         """Print the names of the fields, one a line."""
+        from akka_optimize.output import formats
+
         assert self.view is not None
-        self.console.data("".join(f"{name}\n" for name in self.view.names))
+        self.console.data(formats.render(self.format, self.view, None))
 
     def emit(self, record: object) -> None:
         """Print the command's result, a record or a list of them, in the format asked for.
 
-        Raises Invalid and TimedOut (jq), Exhausted (stdout cannot be written).
+        Raises Invalid and TimedOut (jq), Unwritable (stdout).
         """
         from akka_optimize.output import formats
 
         assert self.view is not None, "a command that emits declares its view"
         text = formats.render(self.format, self.view, record)
-        if self.format.program is not None:
-            from akka_optimize.output import jq
-
-            jq.run(self.format.program, text, timeout=self.settings.timeout, write=self.console.data_bytes)
+        if self._filter is not None:
+            self._filter.run(text, timeout=self.settings.timeout, write=self.console.data_bytes)
         elif self.format.kind == "text":
             self.console.text(text)
         else:

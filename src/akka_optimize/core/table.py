@@ -6,7 +6,7 @@ import numpy as np
 
 from akka_optimize.core.alignment import latest
 from akka_optimize.core.nonfinite import non_finite
-from akka_optimize.records import Metrics, MetricsTable
+from akka_optimize.records import Metrics, MetricsTable, NonFinite
 
 
 def table(run_id: str, metrics: Metrics, *, newest: int | None = None) -> MetricsTable:
@@ -17,7 +17,9 @@ def table(run_id: str, metrics: Metrics, *, newest: int | None = None) -> Metric
     curves = {name: latest(column) for name, column in metrics.columns.items()}
     steps = np.unique(np.concatenate([np.empty(0, np.int64), *(curve.steps for curve in curves.values())]))
     steps = steps[len(steps) - newest :] if newest and newest < len(steps) else steps
-    columns, recorded, bad = {}, {}, []
+    columns: dict[str, np.ndarray] = {}
+    recorded: dict[str, np.ndarray] = {}
+    bad: list[NonFinite] = []
     for name, curve in curves.items():
         kept = curve.steps >= steps[0]  # (n,)
         at = np.searchsorted(steps, curve.steps[kept])

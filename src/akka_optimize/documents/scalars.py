@@ -33,13 +33,13 @@ def meaning(text: limits.Text, position: int, word: str) -> Any:
     return word
 
 
-def parse_scalar(text: str) -> Any:
-    """One value from a command line, as in `--set path=value`.
+def parse_scalar(text: str, *, source: str = "value") -> Any:
+    """One value from a command line, as in `--set path=value`; `source` is how an error names it.
 
     Text that opens with a bracket or a quotation mark is a flow value of YAML, `[1, 2]` or `"8"`; anything else is one
     unquoted word, whatever punctuation it holds. Raises Invalid.
     """
-    given = limits.Text(text, "value")
+    given = limits.Text(text, source)
     word = text.strip()
     if not word:
         return None

@@ -80,7 +80,10 @@ class Console:
         """Put a question on stderr and read one line of stdin; None at its end."""
         self._stderr(sys.stderr, _safe(question))
         line = sys.stdin.readline()
-        return line.rstrip("\n") if line else None
+        if not line:
+            self._stderr(sys.stderr, "\n")
+            return None
+        return line.rstrip("\n")
 
     def failure(self, message: str, *, field: str | None = None, hint: str | None = None) -> None:
         """Print an error: what, where, what to do."""

@@ -2,17 +2,17 @@
 
 | `-o` | `--json` | `--jq` | on stdout |
 | --- | --- | --- | --- |
-| | | | text |
+| none | | | text |
 | `text` | | | text |
 | `json` | | | JSON, indented by two |
 | `json-compact` | | | JSON on one line |
 | one of the command's own, as `csv` | | | that |
 | any | `=` | | the fields on offer, one a line |
 | any | `=` | given | refused: a list of names is no document |
-| , `json` | `a,b` | | JSON of these fields |
+| none, `json` | `a,b` | | JSON of these fields |
 | `json-compact` | `a,b` | | JSON of these fields on one line |
-| , `json`, `json-compact` | | given | the program's results |
-| , `json`, `json-compact` | `a,b` | given | the program's results over JSON of these fields |
+| none, `json`, `json-compact` | | given | the program's results |
+| none, `json`, `json-compact` | `a,b` | given | the program's results over JSON of these fields |
 | `text`, or the command's own | `a,b` | any | refused: `--json` asks for JSON |
 | `text`, or the command's own | | given | refused: `--jq` reads JSON |
 

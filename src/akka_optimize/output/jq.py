@@ -1,8 +1,9 @@
 """jq programs over a JSON document: strings raw, every other result as compact JSON, one result a line.
 
 The binding cannot be interrupted, shows a program the environment, and drops what `halt_error` says. So a program is
-compiled here first, before any request is sent; it runs in a forked child whose environment is empty, and the child is
-ended when the time is up. Numbers keep the text that jq gives them.
+compiled here first, before any request is sent, and runs in a forked child whose environment is empty and which is
+ended when the time is up. The child is forked before any client is made, and waits for the document: a client has
+threads, which a fork would leave half-way. Numbers keep the text that jq gives them.
 """
 
 from __future__ import annotations
@@ -70,65 +71,105 @@ def _first_fault(message: str) -> str:
     return first.replace(" at <top-level>, line 1, column", ", at character").replace(" at <top-level>,", ", at")
 
 
-def run(program: str, document: str, *, timeout: float, write: Callable[[bytes], None]) -> None:
-    """Pass each of the program's results to `write` as a line of UTF-8, as they come.
+class Program:
+    """A program in a process of its own, waiting for the one document that it will read.
 
-    The program must have passed `check`. `timeout`: seconds that jq may take; the time spent in `write` does not
-    count. Raises TimedOut, Invalid (an error of the program's, after the results before it), Internal (a crash).
+    Raises WrongUsage, as `check`.
     """
-    results, results_in = os.pipe()
-    fault, fault_in = os.pipe()
-    with warnings.catch_warnings():
-        # A transport may have threads; the child touches nothing of theirs.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        _child(program, document, results_in, fault_in)
-    os.close(results_in)
-    os.close(fault_in)
-    status = None
+
+    def __init__(self, program: str) -> None:
+        check(program)
+        document, self._document = os.pipe()
+        self._results, results = os.pipe()
+        self._fault, fault = os.pipe()
+        self._ends = {self._document, self._results, self._fault}
+        with warnings.catch_warnings():
+            # Only a program that embeds this one may have threads by now; the child touches nothing of theirs.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._child: int | None = os.fork()
+        if self._child == 0:
+            for end in self._ends:
+                os.close(end)
+            _child(program, document, results, fault)
+        for end in (document, results, fault):
+            os.close(end)
+
+    def run(self, document: str, *, timeout: float, write: Callable[[bytes], None]) -> None:
+        """Pass each result to `write` as a line of UTF-8, as they come; the program is over then.
+
+        `timeout`: seconds that jq may take; the time spent in `write` does not count. Raises TimedOut, Invalid (an
+        error of the program's, after the results before it), Internal (a crash).
+        """
+        try:
+            message = self._relay(document.encode("utf-8", "replace"), timeout, write)
+            status = self._reap()
+        finally:
+            self.close()
+        if status == FAILED:
+            raise errors.Invalid(f"--jq: {message.decode('utf-8', 'replace')}")
+        if status != DONE:
+            raise errors.Internal(f"--jq: jq ended with status {status} before it had finished")
+
+    def close(self) -> None:
+        """End the process, if it has not ended."""
+        if self._child is not None:
+            os.kill(self._child, signal.SIGKILL)
+            self._reap()
+
+    def _reap(self) -> int:
+        assert self._child is not None
+        child, self._child = self._child, None
+        for end in [*self._ends]:
+            self._close(end)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    def _close(self, end: int) -> None:
+        self._ends.remove(end)
+        os.close(end)
+
+    def _relay(self, document: bytes, timeout: float, write: Callable[[bytes], None]) -> bytes:
+        """Hand over the document, and pass on what comes until the child ends; the message of its error, if any."""
+        unsent, left, message = memoryview(document), timeout, b""
+        os.set_blocking(self._document, False)
+        waiting = {self._document: select.POLLOUT, self._results: select.POLLIN, self._fault: select.POLLIN}
+        poll = select.poll()
+        for end, event in waiting.items():
+            poll.register(end, event)
+        while waiting:
+            before = time.monotonic()
+            ready = poll.poll(max(0.0, left) * 1000)
+            left -= time.monotonic() - before
+            if not ready:
+                raise errors.TimedOut(
+                    f"--jq: the program did not finish within {timeout:g}s", hint="allow it more with --timeout"
+                )
+            for end, _ in ready:
+                if end == self._document:
+                    unsent = _unsent(end, unsent)
+                    over = not unsent
+                else:
+                    chunk = os.read(end, CHUNK)
+                    over = not chunk
+                    if end == self._fault:
+                        message += chunk
+                    elif chunk:
+                        write(chunk)
+                if over:
+                    poll.unregister(end)
+                    del waiting[end]
+                    self._close(end)
+        return message
+
+
+def _unsent(end: int, content: memoryview) -> memoryview:
+    """What is left once the pipe has taken what it can; nothing, when nobody reads it any more."""
     try:
-        message = _relay(results, fault, timeout, write)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    finally:
-        os.close(results)
-        os.close(fault)
-        if status is None:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-    if status == FAILED:
-        raise errors.Invalid(f"--jq: {message.decode('utf-8', 'replace')}")
-    if status != DONE:
-        raise errors.Internal(f"--jq: jq ended with status {status} before it had finished")
+        return content[os.write(end, content) :]
+    except BrokenPipeError:
+        return content[:0]
 
 
-def _relay(results: int, fault: int, timeout: float, write: Callable[[bytes], None]) -> bytes:
-    """Pass on what the child prints until it ends; the message of its error, if any."""
-    waiting = select.poll()
-    for end in (results, fault):
-        waiting.register(end, select.POLLIN)
-    left, opened, message = timeout, 2, b""
-    while opened:
-        before = time.monotonic()
-        ready = waiting.poll(max(0.0, left) * 1000)
-        left -= time.monotonic() - before
-        if not ready:
-            raise errors.TimedOut(
-                f"--jq: the program did not finish within {timeout:g}s", hint="allow it more with --timeout"
-            )
-        for end, _ in ready:
-            chunk = os.read(end, CHUNK)
-            if not chunk:
-                waiting.unregister(end)
-                opened -= 1
-            elif end == fault:
-                message += chunk
-            else:
-                write(chunk)
-    return message
-
-
-def _child(program: str, document: str, results: int, fault: int) -> None:
+def _child(program: str, document: int, results: int, fault: int) -> None:
     """Run the program and end the process, without a return to the caller's stack whatever happens."""
     code = FAILED + 1
     try:
@@ -136,8 +177,11 @@ def _child(program: str, document: str, results: int, fault: int) -> None:
         os.environ.clear()
         import jq
 
+        compiled = jq.compile(_printing(program))
+        with open(document, encoding="utf-8") as source:
+            text = source.read()
         try:
-            _print_results(jq.compile(_printing(program)).input_text(document), results)
+            _print_results(compiled.input_text(text), results)
             code = DONE
         except ValueError as error:
             _write(fault, str(error).encode("utf-8", "replace"))

@@ -114,10 +114,12 @@ class Home:
         return home
 
     @overload
-    def lock(self, name: str, *, wait: Literal[True]) -> Lock: ...
+    def lock(self, name: str, *, wait: Literal[True]) -> Lock:
+        """With `wait`, there is always a lock in the end."""
 
     @overload
-    def lock(self, name: str, *, wait: bool = False) -> Lock | None: ...
+    def lock(self, name: str, *, wait: bool = False) -> Lock | None:
+        """Without, there may be none."""
 
     def lock(self, name: str, *, wait: bool = False) -> Lock | None:
         """Take the lock `name`; None when another holder has it and `wait` is not set.

@@ -62,7 +62,7 @@ def test_the_table_shows_the_usual_columns_and_those_asked_for():
     assert view.to_text(TABLE).splitlines() == [
         "STEP  LOSS  VALIDATION LOSS  GRADIENT NORM  CLIPPED",
         "   1   0.3                —              1  no",
-        "   2   nan                2            inf  yes",
+        "   2   NaN                2       Infinity  yes",
     ]
     assert view.document(TABLE) == METRICS.document(TABLE)
 

@@ -14,9 +14,9 @@ from akka_optimize.trainer.catalog import Catalog
 def test_a_workload_is_kept_whole(catalog: Catalog) -> None:
     """What was asked for is kept; its dataset by hash, however it was called."""
     hash = make_dataset(catalog, name="evaluation").hash
-    added = catalog.add_workload("triage", dataset="evaluation", grader="exact_match")
+    added = catalog.add_workload("triage", dataset="evaluation", grader="json-label-match")
     assert re.fullmatch("[0-9a-f]{16}", added.workload_id)
-    assert (added.name, added.dataset, added.grader, added.run_count) == ("triage", hash, "exact_match", 0)
+    assert (added.name, added.dataset, added.grader, added.run_count) == ("triage", hash, "json-label-match", 0)
     assert catalog.workload("triage") == catalog.workload(added.workload_id) == catalog.workload(added.workload_id[:7])
 
 
@@ -31,21 +31,22 @@ def test_runs_are_counted(catalog: Catalog) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "dataset", "kind", "field"),
+    ("name", "settings", "kind", "field"),
     [
-        pytest.param("triage", None, errors.Conflict, "name", id="taken"),
-        pytest.param("Triage", None, errors.Invalid, "name", id="bad-name"),
-        pytest.param("0123456789", None, errors.Invalid, "name", id="name-like-an-id"),
-        pytest.param("other", "nothing", errors.NotFound, "dataset", id="unknown-dataset"),
-        pytest.param("other", "", errors.Invalid, "dataset", id="empty-dataset"),
+        pytest.param("triage", {}, errors.Conflict, "name", id="taken"),
+        pytest.param("Triage", {}, errors.Invalid, "name", id="bad-name"),
+        pytest.param("0123456789", {}, errors.Invalid, "name", id="name-like-an-id"),
+        pytest.param("other", {"dataset": "nothing"}, errors.NotFound, "dataset", id="unknown-dataset"),
+        pytest.param("other", {"dataset": ""}, errors.Invalid, "dataset", id="empty-dataset"),
+        pytest.param("other", {"grader": "exact-match"}, errors.Invalid, "grader", id="unknown-grader"),
     ],
 )
 def test_a_bad_workload_is_not_kept(
-    catalog: Catalog, name: str, dataset: str | None, kind: type[errors.AkkaError], field: str
+    catalog: Catalog, name: str, settings: dict[str, str], kind: type[errors.AkkaError], field: str
 ) -> None:
     """A workload that cannot be is refused with the field named, and none is created."""
     before = catalog.add_workload("triage")
     with pytest.raises(kind) as caught:
-        catalog.add_workload(name, dataset=dataset)
+        catalog.add_workload(name, **settings)
     assert caught.value.field == field
     assert catalog.workloads() == (before,)

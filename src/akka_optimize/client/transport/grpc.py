@@ -25,14 +25,14 @@ def translated(address: str, hint: str | None) -> Iterator[None]:
         yield
     except grpc.RpcError as error:
         name = error.code().name
-        trailers: dict[str, Any] = dict(error.trailing_metadata() or ())
+        trailers: Any = error.trailing_metadata() or ()
         if name == "UNAVAILABLE":
             raise errors.Unreachable(f"no trainer answers at {address}", hint=hint) from error
         if name == "DEADLINE_EXCEEDED":
             raise errors.TimedOut(
                 f"the trainer at {address} did not answer in time", hint="allow more with --timeout"
             ) from error
-        raise error_of(name, error.details() or name, trailers.get(DETAIL_TRAILER)) from error
+        raise error_of(name, error.details() or name, dict(trailers).get(DETAIL_TRAILER)) from error
 
 
 class GrpcTransport:

@@ -45,7 +45,7 @@ class Metrics(Part):
             connection.execute(update(runs).where(runs.c.run_id == run_id).values(**progress))
 
     def metrics(self, run_id: str, columns: Collection[str] = (), last_steps: int = 0) -> Iterator[pb.MetricsChunk]:
-        """A run's curves in attempt and step order, each chunk below 1 MiB; none of `columns` means all of them.
+        """A run's curves, each column in attempt and step order, in chunks below 1 MiB; no `columns` means all.
 
         With `last_steps`, only what was recorded at the newest that many of the steps that hold a chosen column, by
         whichever attempt. Raises NotFound (run) and Invalid (last_steps), here and not at the first chunk.
@@ -74,8 +74,8 @@ class Metrics(Part):
             for _, group in groupby(rows, key=lambda row: row.attempt):
                 chunks = [pb.MetricsChunk.FromString(row.chunk) for row in group]
                 others = {column.name for chunk in chunks for column in chunk.columns} - curves.TOGETHER
-                joined = [*curves.join(chunks, curves.TOGETHER), *curves.join(chunks, others)]
-                _append(connection, run_id, sorted(joined, key=curves.first_step))
+                for columns in (curves.TOGETHER, others):
+                    _append(connection, run_id, curves.join(chunks, columns))
 
 
 def _append(connection: Connection, run_id: str, chunks: Iterable[pb.MetricsChunk]) -> None:

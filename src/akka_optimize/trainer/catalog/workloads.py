@@ -8,10 +8,11 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, insert, select
 
 from akka_optimize import errors
+from akka_optimize.core import texts
 from akka_optimize.records import Workload
 from akka_optimize.trainer.catalog import datasets, references, schema
 from akka_optimize.trainer.catalog.base import Part, next_position
-from akka_optimize.trainer.names import check_name
+from akka_optimize.trainer.names import check_name, shown
 
 table = schema.workloads
 KIND = references.Kind(
@@ -23,8 +24,10 @@ class Workloads(Part):
     """The catalog's workloads."""
 
     def add_workload(self, name: str, *, dataset: str | None = None, grader: str | None = None) -> Workload:
-        """Create a workload. Raises Invalid (name), Conflict (name), and as `dataset` does for its dataset."""
+        """Create a workload. Raises Invalid (name, grader), Conflict (name), and as `dataset` does for its dataset."""
         check_name(name, "workload")
+        if grader is not None and (wrong := texts.fault("grader", grader)):
+            raise errors.Invalid(f"grader: {shown(grader)} {wrong}", field="grader")
         with self._database.write() as connection:
             if connection.execute(select(table.c.name).where(table.c.name == name)).scalar() is not None:
                 raise errors.Conflict(f"a workload {name!r} exists already", field="name")

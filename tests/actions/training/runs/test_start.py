@@ -53,7 +53,14 @@ def test_a_descriptor_is_a_mapping(tmp_path):
 
 
 def test_only_known_paths_are_completed():
-    """`config.` is put in front of a path only where that makes it a field."""
-    assert [full_path(p) for p in ("seed", "config.seed", "execution.gpus", "x.y")] == [
-        "config.seed", "config.seed", "execution.gpus", "x.y",
+    """`config.` is put in front of a path whose first word stands below it, also where a later one is mistyped."""
+    paths = ("seed", "config.seed", "execution.gpus", "x.y", "hyperparams.lora.rnak")
+    assert [full_path(p) for p in paths] == [
+        "config.seed", "config.seed", "execution.gpus", "x.y", "config.hyperparams.lora.rnak",
     ]  # fmt: skip
+
+
+def test_a_value_that_cannot_be_read_is_told_by_its_path():
+    """The error begins with the option and the path, as that of a file begins with its name."""
+    with pytest.raises(Invalid, match=r"^--set seed:1:1: \.nan is not a finite number"):
+        assign({}, "seed=.nan")

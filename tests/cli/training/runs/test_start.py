@@ -60,9 +60,7 @@ def test_a_person_is_asked(answer, code):
     assert "Note: no purpose is stated" in done.err
 
 
-@pytest.mark.parametrize(
-    ("flag", "environ"), [("", {}), ("--disable-prompt", {}), ("", {"AKKA_DISABLE_PROMPTS": "1"})]
-)
+@pytest.mark.parametrize(("flag", "environ"), [("", {}), ("--disable-prompt", {}), ("", {"AKKA_DISABLE_PROMPTS": "1"})])
 def test_where_nobody_can_be_asked_nothing_starts(flag, environ):
     """It is wrong usage, and the error names --force."""
     done = start(flag, environ=environ)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from dataclasses import replace
@@ -66,6 +67,29 @@ def test_the_division_changes_no_loss():
 def test_another_plan_gives_another_curve(change):
     """What the plan says reaches the arithmetic."""
     assert losses(start(steps=3)) != losses(start(change, steps=3))
+
+
+def test_the_seed_decides_the_adapter():
+    """Another seed draws another adapter, not only other rows."""
+    name = "blocks.0.attention.qkv.A"
+    first, again, other = (start({"config.seed": seed}).adapter[name] for seed in (0, 0, 1))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_each_update_takes_the_next_rows_of_the_stream():
+    """In each epoch's order, by digest: the hold-out left out, no row twice before all were taken."""
+    session = start({"config.seed": 3}, steps=6)
+
+    def order(purpose):
+        return sorted(range(24), key=lambda i: hashlib.sha256(f"3/{purpose}/{i}".encode()).digest())
+
+    held_out = order("hold-out")[:2]
+    stream = [i for epoch in range(3) for i in order(f"epoch/{epoch}") if i not in held_out]
+    counts = [int(session.rows[i].trained[1:].sum()) for i in stream]
+    expected = [sum(counts[8 * t : 8 * t + 8]) for t in range(6)]
+    assert len(set(expected)) > 1
+    assert [step.tokens for step in session.steps()] == expected
 
 
 def test_validation_draws_nothing():

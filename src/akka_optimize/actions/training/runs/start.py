@@ -28,7 +28,7 @@ def descriptor(path: str, assignments: Sequence[str] = ()) -> Document:
 
 
 def assign(document: Document, assignment: str) -> None:
-    """Set one field of `document` in place. Raises WrongUsage."""
+    """Set one field of `document` in place. Raises WrongUsage (where), Invalid (what)."""
     path, equals, text = assignment.partition("=")
     if not equals or not path:
         raise WrongUsage(f"--set {assignment!r}: write path=value", hint="config.hyperparams.lora.rank=16, for one")
@@ -38,10 +38,14 @@ def assign(document: Document, assignment: str) -> None:
         place = place.setdefault(group, {})
         if not isinstance(place, dict):
             raise WrongUsage(f"--set {path}: {group!r} holds no fields in this descriptor")
-    place[key] = documents.parse_scalar(text)
+    place[key] = documents.parse_scalar(text, source=f"--set {path}")
 
 
 def full_path(path: str) -> str:
-    """`hyperparams.lora.rank` as `config.hyperparams.lora.rank`; any other path as it is, for the service to judge."""
-    known = {field.path for field in FIELDS}
-    return f"config.{path}" if path not in known and f"config.{path}" in known else path
+    """`hyperparams.lora.rank` as `config.hyperparams.lora.rank`; any other path as it is.
+
+    What its first word tells is enough: below that, the service finds the mistake and names the nearest field.
+    """
+    levels = [field.path.split(".") for field in FIELDS]
+    below = {level[1] for level in levels if level[0] == "config" and len(level) > 1}
+    return f"config.{path}" if path.split(".")[0] in below - {level[0] for level in levels} else path
