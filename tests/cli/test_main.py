@@ -21,6 +21,8 @@ SMALL_TREE = [
     "-c",
     "from support.tree import main; main()",
 ]
+# Unbuffered streams would hide what the interpreter's own end does with a stream that failed.
+ENVIRON = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"} | {"PYTHONPATH": str(TESTS)}
 REAL_TREE = [sys.executable, "-c", "from akka_optimize.cli.main import main; main()"]
 
 
@@ -32,7 +34,7 @@ def shell(command: str, *, program: list[str] = SMALL_TREE, **environ: str) -> s
         text=True,
         check=False,
         timeout=60,
-        env={**os.environ, "PYTHONPATH": str(TESTS), **environ},
+        env={**ENVIRON, **environ},
     )
 
 
@@ -62,9 +64,9 @@ def test_each_error_ends_with_its_code(kind):
 
 
 def test_an_answer_of_no_is_no_error():
-    """Exit 5, and the sentence without the word."""
+    """Exit 5, and the sentence without the word, with what can be done now."""
     outcome = invoke("runs fail AnswerIsNo", tree=tree)
-    assert (outcome.code, outcome.err) == (5, "what was wrong\n")
+    assert (outcome.code, outcome.err) == (5, "what was wrong\n  hint: what to do\n")
 
 
 def test_an_interrupt_leaves_no_traceback():
@@ -110,7 +112,7 @@ def test_a_question_on_a_real_terminal(answer, code):
     terminal = pexpect.spawn(
         SMALL_TREE[0],
         [*SMALL_TREE[1:], "runs", "start", "--steps", "1"],
-        env={**os.environ, "PYTHONPATH": str(TESTS), "NO_COLOR": "1"},
+        env={**ENVIRON, "NO_COLOR": "1"},
         encoding="utf-8",
         timeout=60,
     )
@@ -160,7 +162,7 @@ def test_ctrl_c_ends_the_process_quietly():
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env=ENVIRON,
     )
     assert process.stdout.readline() == "waiting\n"
     process.send_signal(signal.SIGINT)

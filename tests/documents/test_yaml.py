@@ -236,6 +236,18 @@ def test_an_alias_of_long_text_counts_by_its_length(repeated):
         parse(text)
 
 
+@given(VALUES)
+def test_reads_json(value):
+    """A JSON text is the same document to both readers."""
+    text = json.dumps(value, ensure_ascii=False)
+    found, message = outcome(text)
+    if message:
+        assert "write it as an escape" in message
+        assert not text.isprintable()
+    else:
+        assert repr(found) == repr(documents.parse(text, source="run.json"))
+
+
 class Quoting(yaml.SafeDumper):
     """A writer of YAML 1.1 that quotes all text, as the two versions take unquoted words differently."""
 

@@ -152,7 +152,10 @@ def document(path: str, value: str) -> str:
         "kind": "run",
         "workload": "triage",
         "baseModel": "akka/arithmetic",
-        "config": {"dataset": "triage-train", "hyperparams": {"lora": {}, "optimizer": {}, "training": {"maxSteps": 5}}},
+        "config": {
+            "dataset": "triage-train",
+            "hyperparams": {"lora": {}, "optimizer": {}, "training": {"maxSteps": 5}},
+        },
         "execution": {},
     }
     *parents, last = path.split(".")
@@ -164,7 +167,11 @@ def document(path: str, value: str) -> str:
 
 
 TEXTS = [
-    pytest.param("config: {hyperparams: {optimizer: {learningRate: .nan}}}", ":1:50: .nan is not a finite number", id="nan-in-yaml"),
+    pytest.param(
+        "config: {hyperparams: {optimizer: {learningRate: .nan}}}",
+        ":1:50: .nan is not a finite number",
+        id="nan-in-yaml",
+    ),
     pytest.param('{"config": {"hyperparams": {"optimizer": {"learningRate": NaN}}}}', "NaN", id="nan-in-json"),
     pytest.param("kind: run\nkind: run", "2:1", id="a-key-twice"),
     pytest.param("kind: !!python/object:os.system run", "1:7", id="a-tag"),
@@ -187,7 +194,12 @@ ASSIGNMENTS = [
     pytest.param("hyperparams.lora.rank=8.0", 1, "config.hyperparams.lora.rank", id="float-for-a-rank"),
     pytest.param("hyperparams.lora.rank=-1", 1, "config.hyperparams.lora.rank", id="negative-rank"),
     pytest.param('hyperparams.optimizer.learningRate="1e-5"', 1, '"1e-5"', id="quoted-rate"),
-    pytest.param("hyperparams.optimizer.learningRate=.nan", 1, "--set hyperparams.optimizer.learningRate:1:1: .nan is not", id="nan"),
+    pytest.param(
+        "hyperparams.optimizer.learningRate=.nan",
+        1,
+        "--set hyperparams.optimizer.learningRate:1:1: .nan is not",
+        id="nan",
+    ),
     pytest.param("hyperparams.lora.rnak=8", 1, "lora.rank", id="unknown-field"),
     pytest.param("hyperparams.lora.rank", 2, "write path=value", id="no-value"),
     pytest.param("workload.deeper=1", 2, "'workload' holds no fields", id="below-a-value"),
@@ -265,7 +277,9 @@ OTHERS = [
     pytest.param(["training", "workloads", "create", "Two Words"], 1, "Two Words", id="workload-name"),
     pytest.param("training workloads create x --dataset nobody", 1, "nobody", id="workload-dataset"),
     pytest.param("training workloads create x --grader y", 2, "add --dataset", id="workload-grader-alone"),
-    pytest.param("training workloads create x --dataset triage-train --grader y", 1, "json-label-match", id="workload-grader"),
+    pytest.param(
+        "training workloads create x --dataset triage-train --grader y", 1, "json-label-match", id="workload-grader"
+    ),
     pytest.param("training base-models get nobody", 1, "nobody", id="base-model"),
     pytest.param("datasets get nobody", 1, "no dataset goes by 'nobody'", id="dataset"),
     pytest.param("datasets name x nobody", 1, "no dataset goes by 'nobody'", id="name-nobody"),

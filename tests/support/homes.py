@@ -34,9 +34,7 @@ class CommandLine:
         self.folder = folder
         self.environ = {"TRAINER_URL": f"local:{folder}"}
 
-    def __call__(
-        self, argv: str | Sequence[str], *, environ: dict[str, str] | None = None, stdin: str = ""
-    ) -> Outcome:
+    def __call__(self, argv: str | Sequence[str], *, environ: dict[str, str] | None = None, stdin: str = "") -> Outcome:
         """Carry out a command line in this process; workers are processes of their own all the same."""
         return invoke(argv, app=App(build_trainer), environ=self.environ | (environ or {}), stdin=stdin)
 

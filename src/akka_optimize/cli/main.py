@@ -112,7 +112,7 @@ def ended(error: BaseException, console: Console, options: Mapping[str, Any]) ->
             console.failure(_sentence(error), hint=_hint(error))
             return errors.WrongUsage.exit_code
         case errors.AnswerIsNo() | errors.Interrupted():
-            console.say(error.message)
+            console.say(f"{error.message}\n  hint: {error.hint}" if error.hint else error.message)
             return error.exit_code
         case errors.AkkaError():
             console.failure(error.message, field=error.field, hint=error.hint)

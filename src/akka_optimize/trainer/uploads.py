@@ -30,7 +30,7 @@ def write(home: Home, upload_id: str, offset: int, data: bytes) -> int:
     """Write one part and return how many bytes are held now; the same part again changes nothing.
 
     Raises Invalid (id, offset, a part that is too large or leaves a gap), Conflict (other bytes are there already)
-    and Exhausted (limit, disk).
+    and Exhausted (limit; disk, which removes what was held).
     """
     path = _path(home, upload_id)
     if len(data) > PART_LIMIT:
@@ -38,6 +38,14 @@ def write(home: Home, upload_id: str, offset: int, data: bytes) -> int:
     if offset < 0:
         raise errors.Invalid(f"an offset is not negative, and {offset} is", field="offset")
     check_size(offset + len(data))
+    try:
+        return _write(path, upload_id, offset, data)
+    except errors.Exhausted:
+        path.unlink(missing_ok=True)  # it can never be finished, and holds the room that is missing
+        raise
+
+
+def _write(path: Path, upload_id: str, offset: int, data: bytes) -> int:
     with files.translated(path), open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         size = file.seek(0, os.SEEK_END)

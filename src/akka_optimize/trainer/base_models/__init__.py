@@ -29,7 +29,7 @@ def _model(repository: str, revision: str, *, status: str, engine: str, **facts:
 BASE_MODELS = (
     _model(
         "akka/byte-decoder-1m",
-        "832f2bf87d6a0ac4a14d545bc21b289c2e9037973c2b58b1671fe8f34cc766df",
+        "de98ae3d624597792f5d05e0e70b7b5cbbc1da43fd4424e7617e9bc74b690cea",
         status="ready",
         engine="decoder",
         parameters=886912,
