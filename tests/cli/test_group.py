@@ -125,7 +125,7 @@ def test_help_shows_types_and_defaults():
     ):
         assert line in help_text
     assert 'text, json, json-compact, csv (default "text")' in help_text
-    assert "--steps int   How many (required)" in invoke("runs start --help", tree=tree).out
+    assert "      --steps int      How many (required)\n" in invoke("runs start --help", tree=tree).out
     assert "runs start --steps STEPS [flags]" in invoke("runs start --help", tree=tree).out
 
 
@@ -160,3 +160,9 @@ def test_a_view_may_depend_on_the_options():
     assert invoke("runs list --json=", tree=tree).out == "runId\nphase\nobservedStep\nloss\n"
     assert invoke("runs list --short --json=", tree=tree).out == "runId\nphase\n"
     assert invoke("runs list --short --json loss", Client(), tree=tree).code == 2
+
+
+def test_a_view_is_chosen_by_what_was_typed_even_where_an_option_is_missing():
+    """An option that was not typed is None to the choice, and not something half-parsed."""
+    assert invoke("runs start --json=", tree=tree).out == "runId\nphase\nobservedStep\nloss\n"
+    assert invoke("runs start --label x --json=", tree=tree).out == "runId\nphase\n"

@@ -147,6 +147,14 @@ def test_a_reader_that_leaves_ends_the_command_quietly():
     """As a closed pipe ends any program: 141, and not a word."""
     done = shell('"$@" runs flood | head -1; echo "${PIPESTATUS[0]}"')
     assert (done.stdout, done.stderr) == ("x\n141\n", "")
+    done = shell('"$@" --help | exec true; echo "${PIPESTATUS[0]}"')
+    assert (done.stdout, done.stderr) == ("141\n", "")
+
+
+def test_no_file_takes_the_place_of_a_closed_stream():
+    """What is opened later never becomes stdin, stdout or stderr."""
+    code = "import os; from akka_optimize.cli.main import occupy_closed_streams as f; f(); os._exit(os.dup(2))"
+    assert shell('"$@" <&- >&- 2>&-', program=[sys.executable, "-c", code]).returncode > 2
 
 
 def test_an_output_file_on_a_full_disk_is_an_error():

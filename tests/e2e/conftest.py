@@ -5,6 +5,16 @@ from __future__ import annotations
 import pytest
 from support.homes import RATE, CommandLine
 
+from akka_optimize.trainer import launch
+
+
+@pytest.fixture(scope="session", autouse=True)
+def every_worker_ends():
+    """Workers that commands left behind in this process drain their queues and go."""
+    yield
+    for worker in launch._started:
+        worker.wait(timeout=120)
+
 
 @pytest.fixture(scope="session")
 def shell(tmp_path_factory) -> CommandLine:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.homes import DESCRIPTOR, CommandLine, jsonl
+from support.homes import DESCRIPTOR, STEPS, CommandLine, jsonl
 
 LIST = "training runs list"
 
@@ -171,7 +171,7 @@ def test_a_disk_that_is_full_before_a_home_is_made(tmp_path):
 FULL = [
     pytest.param("datasets create -f - --name more", jsonl(4000), 1 << 17, id="an-upload"),
     pytest.param("training workloads create more", "", 0, id="a-workload"),
-    pytest.param("training runs start -f - --force", DESCRIPTOR, 0, id="a-run"),
+    pytest.param(f"training runs start -f - --force --set {STEPS}=5", DESCRIPTOR, 0, id="a-run"),
 ]
 
 

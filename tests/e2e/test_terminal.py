@@ -47,7 +47,7 @@ def test_a_run_is_started_only_on_a_yes(desk, tmp_path, answer, code, runs):
     if code:
         assert desk.state() == before
     else:
-        assert desk.ok("training runs wait --exit-status -q --jq .phase".split() + [rest.split()[-1]]) == "COMPLETED\n"
+        assert desk.ok(f"training runs wait --exit-status -q --jq .phase {rest.split()[-1]}") == "COMPLETED\n"
 
 
 def test_ctrl_c_at_the_question_does_nothing(shell):

@@ -5,8 +5,8 @@ refuse duplicate keys, numbers that no JSON reader could carry on, lone surrogat
 or too large.
 """
 
-from akka_optimize.documents.reading import parse, read
+from akka_optimize.documents.reading import parse, read, read_located
 from akka_optimize.documents.scalars import parse_scalar
 from akka_optimize.documents.writing import dumps
 
-__all__ = ["dumps", "parse", "parse_scalar", "read"]
+__all__ = ["dumps", "parse", "parse_scalar", "read", "read_located"]

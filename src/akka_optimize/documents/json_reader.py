@@ -31,7 +31,9 @@ _REASONS = {
 
 def parse(text: Text) -> Any:
     """The document's value. Raises Invalid with the place."""
-    value, end = _value(text, _space(text, 0), 0)
+    start = _space(text, 0)
+    text.mark(start)
+    value, end = _value(text, start, 0)
     end = _space(text, end)
     if end < len(text.text):
         text.refuse(end, f"{_shown(text, end)} after the end of the document")
@@ -66,6 +68,7 @@ def _mapping(text: Text, at: int, depth: int) -> tuple[dict[str, Any], int]:
         if key in seen:
             text.refuse_repeated(at, key, seen[key])
         seen[key] = at
+        text.mark(at)
         colon = _space(text, end)
         if text.text[colon : colon + 1] != ":":
             text.refuse(colon, f"{_shown(text, colon)} where ':' belongs")
@@ -82,6 +85,7 @@ def _list(text: Text, at: int, depth: int) -> tuple[list[Any], int]:
     if text.text[at : at + 1] == "]":
         return found, at + 1
     while True:
+        text.mark(at)
         value, end = _value(text, at, depth)
         found.append(value)
         at = _space(text, end)

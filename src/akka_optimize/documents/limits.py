@@ -13,7 +13,7 @@ MOST_NODES = 100_000  # values in a document, those that an alias repeats counte
 DEEPEST = 64  # mappings and lists within each other
 MOST_DIGITS = 640  # of an integer: the lowest limit that Python's own conversion can be set to
 
-_LINE_END = re.compile("\r\n|\n|\r")
+LINE_END = re.compile("\r\n|\n|\r")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -24,6 +24,7 @@ class Text:
         self.text = text
         self.source = source
         self.nodes = 0
+        self.marks: list[int] = []
 
     def refuse(self, position: int, reason: str) -> NoReturn:
         """Raise Invalid that begins with `source:line:column`, for a position counted from 0."""
@@ -38,9 +39,17 @@ class Text:
     def place(self, position: int) -> tuple[int, int]:
         """Line and column, both counted from 1, of a position counted from 0."""
         line, start = 1, 0
-        for end in _LINE_END.finditer(self.text, 0, position):
+        for end in LINE_END.finditer(self.text, 0, position):
             line, start = line + 1, end.end()
         return line, position - start + 1
+
+    def mark(self, position: int, entries: int = 1) -> None:
+        """Note that an entry of the document begins here, or that an alias stands here for all its `entries`.
+
+        An entry is the document itself, a key with its value, or an item of a list; they are marked in the order in
+        which the finished document holds them.
+        """
+        self.marks += [position] * entries
 
     def count(self, position: int, nodes: int = 1) -> None:
         """Note that a value was read, or `nodes` of them at once."""

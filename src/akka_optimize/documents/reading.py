@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from akka_optimize.documents.limits import MOST_BYTES, Text, check_text
+from akka_optimize.documents.places import Places
 from akka_optimize.errors import Invalid, WrongUsage
 
 if TYPE_CHECKING:
@@ -23,9 +24,27 @@ def parse(text: str, *, source: str, syntax: Syntax | None = None) -> Any:
     Without a `syntax`, the suffix of `source` decides; with neither, text that begins with a bracket is JSON and any
     other is YAML. A byte order mark is passed over. Raises Invalid whose message begins with `source:line:column`.
     """
-    document = Text(text.removeprefix("\ufeff"), source)
+    return _parsed(Text(text.removeprefix("\ufeff"), source), syntax)
+
+
+def read(path: str, *, stdin: BinaryIO | None = None, what: str = "document") -> Any:
+    """The document in a file, or on standard input when `path` is `-`.
+
+    Raises WrongUsage when it cannot be opened and Invalid when it cannot be read as a document; both name `what`.
+    """
+    return _parsed(_opened(path, stdin, what))
+
+
+def read_located(path: str, *, stdin: BinaryIO | None = None, what: str = "document") -> tuple[Any, Places]:
+    """As `read`, with the line and column of every entry of the document."""
+    text = _opened(path, stdin, what)
+    document = _parsed(text)
+    return document, Places(document, text)
+
+
+def _parsed(document: Text, syntax: Syntax | None = None) -> Any:
     check_text(document)
-    syntax = syntax or _BY_SUFFIX.get(PurePath(source).suffix.lower())
+    syntax = syntax or _BY_SUFFIX.get(PurePath(document.source).suffix.lower())
     if syntax is None:
         syntax = "json" if document.text.lstrip().startswith(("{", "[")) else "yaml"
     if syntax == "json":
@@ -37,18 +56,14 @@ def parse(text: str, *, source: str, syntax: Syntax | None = None) -> Any:
     return yaml_reader.parse(document)
 
 
-def read(path: str, *, stdin: BinaryIO | None = None, what: str = "document") -> Any:
-    """The document in a file, or on standard input when `path` is `-`.
-
-    Raises WrongUsage when it cannot be opened and Invalid when it cannot be read as a document; both name `what`.
-    """
+def _opened(path: str, stdin: BinaryIO | None, what: str) -> Text:
     source = "standard input" if path == "-" else path
     data = _bytes(path, stdin, what)
     if not data:
         raise Invalid(f"{source}: the {what} is empty")
     if len(data) > MOST_BYTES:
         raise Invalid(f"{source}: the {what} is larger than {MOST_BYTES // 2**20} MiB")
-    return parse(_text(data, source), source=source)
+    return Text(_text(data, source).removeprefix("\ufeff"), source)
 
 
 def _bytes(path: str, stdin: BinaryIO | None, what: str) -> bytes:

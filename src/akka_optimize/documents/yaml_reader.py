@@ -92,6 +92,8 @@ class _Builder:
         for event in events:
             if handler := handlers.get(type(event).__name__):
                 handler(event, event.start_mark.index)
+        if not self.documents:  # comments alone, which are a null
+            self.text.mark(0)
         return self.result
 
     def _document(self, event: Any, at: int) -> None:
@@ -110,6 +112,7 @@ class _Builder:
         value = event.value if event.style else meaning(self.text, at, event.value)
         if self._key_is_next() and not event.style and value == "<<":
             self.text.refuse(at, 'the merge key "<<" is not part of YAML 1.2; write the fields out')
+        self._mark(at)
         self._place(value, at, height=0)
         self._name(event.anchor, value, 1 + len(event.value) // 1000, 0)
 
@@ -122,6 +125,8 @@ class _Builder:
         meant = self.anchors[name]
         self.text.count(at, meant.nodes)
         self.text.check_depth(at, len(self.open) + meant.height)
+        self._mark(at)
+        self.text.mark(at, _entries(meant.value))
         self._place(deepcopy(meant.value), at, meant.height)
 
     def _start(self, event: Any, at: int) -> None:
@@ -131,6 +136,7 @@ class _Builder:
         self.text.check_depth(at, len(self.open) + 1)
         before = self.text.nodes
         self.text.count(at)
+        self._mark(at)
         value: dict[str, Any] | list[Any] = {} if "Mapping" in type(event).__name__ else []
         self.open.append(_Open(value, event.anchor, before))
 
@@ -162,6 +168,11 @@ class _Builder:
         holder.key = key
         holder.seen[key] = at
 
+    def _mark(self, at: int) -> None:
+        """Mark what begins here, unless it is the value of a key, which is marked itself."""
+        if not self.open or isinstance(self.open[-1].value, list) or self.open[-1].key is _NO_KEY:
+            self.text.mark(at)
+
     def _key_is_next(self) -> bool:
         return bool(self.open) and isinstance(self.open[-1].value, dict) and self.open[-1].key is _NO_KEY
 
@@ -172,3 +183,10 @@ class _Builder:
     def _refuse_tag(self, event: Any, at: int) -> None:
         if event.tag is not None:
             self.text.refuse(at, "a tag; write the value without it, in quotes where it is text")
+
+
+def _entries(value: Any) -> int:
+    """How many keys and items a value holds, at any depth."""
+    if not isinstance(value, dict | list):
+        return 0
+    return len(value) + sum(map(_entries, value.values() if isinstance(value, dict) else value))

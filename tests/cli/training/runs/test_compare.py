@@ -17,7 +17,11 @@ def curves(loss):
     """Metrics of one run for RUN, and constant ones for its baseline."""
     flat = Metrics({"loss": column(np.ones(len(loss))), "gradNorm": column(np.ones(len(loss)))})
     mine = Metrics({"loss": column(loss), "gradNorm": column(np.ones(len(loss)))})
-    return lambda ref, *, columns: mine if ref == RUN.run_id else flat
+
+    def metrics(ref, *, columns):
+        return mine if ref == RUN.run_id else flat
+
+    return metrics
 
 
 def test_one_comparison_is_emitted():
@@ -57,7 +61,7 @@ VERDICTS = [
 
 @pytest.mark.parametrize(("loss", "code"), VERDICTS)
 def test_exit_status_is_the_answer(loss, code):
-    """Under --exit-status 0 means no parting, 5 a parting, 1 that it could not be judged; the record is emitted first."""
+    """Under --exit-status: 0 no parting, 5 a parting, 1 it could not be judged; the record is emitted first."""
     done = carry_out("training runs compare first second --exit-status", metrics=curves(loss))
     assert (done.code, len(done.emitted)) == (code, 1)
     assert bool(done.err) == bool(code)
