@@ -16,6 +16,7 @@ help:
 	@echo "make protos  regenerate the protocol;  make docs  regenerate the reference pages"
 
 $(VENV)/.trainer: $(FILES)
+	@echo "Installing the trainer into $(VENV); torch makes that a few minutes."
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --editable '.[trainer]'
 	touch $@

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
@@ -15,13 +16,18 @@ from akka_optimize.output.view import View
 def walk(ctx: click.Context | None = None) -> Iterator[click.Context]:
     """A context for every group and command, parents first, in the order that help lists them."""
     if ctx is None:
-        ctx = click.Context(root, info_name=PROGRAM, obj=App(lambda *_: None), terminal_width=100)
+        ctx = context(root, PROGRAM, obj=App(lambda *_: None))
     yield ctx
     if isinstance(ctx.command, CommandGroup):
         for name in ctx.command.list_commands(ctx):
             child = ctx.command.get_command(ctx, name)
             assert child is not None
-            yield from walk(click.Context(child, info_name=name, parent=ctx, obj=ctx.obj, terminal_width=100))
+            yield from walk(context(child, name, parent=ctx, obj=ctx.obj))
+
+
+def context(command: click.Command, name: str, **attributes: Any) -> click.Context:
+    """The context that the command line would make, at a fixed width, with nothing parsed."""
+    return click.Context(command, info_name=name, terminal_width=100, **command.context_settings, **attributes)
 
 
 def view_of(ctx: click.Context) -> View | None:

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Did this run learn something else, or did it only draw other rows?
 #
-# Trains a small model on this machine three times and compares: twice under one plan, then at ten times the learning
-# rate. No server, no account. Everything it makes lies below .demo, which is emptied first.
+# Trains a small model on this machine and compares: twice under one plan, then at ten times the learning rate. Then a
+# fan of six children from one snapshot, previewed, submitted, and submitted again without a second child. No server, no
+# account. Everything it makes lies below .demo, which is emptied first.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 rm -rf .demo
@@ -11,7 +12,10 @@ export TRAINER_URL=local:.demo
 say() { printf '\n# %s\n' "$*"; }
 show() { printf '$ %s\n' "$*"; "$@"; }
 akka() { akka-optimize training runs "$@"; }
-trained() { akka start -f examples/support-triage/run.yaml --force --wait -q --json runId,name,phase,loss,validationLoss "$@"; }
+trained() {
+  printf '$ akka-optimize training runs start -f run.yaml %s   (about half a minute)\n' "$*"
+  akka start -f examples/support-triage/run.yaml --force --wait -q --json runId,name,phase,loss,validationLoss "$@"
+}
 
 say 'Rows and a workload'
 show akka-optimize datasets create -f examples/support-triage/train.jsonl --name triage-train
@@ -34,3 +38,29 @@ show akka-optimize training runs compare hotter first || code=$?
 
 say 'Compared all the same: where do the two part?'
 show akka-optimize training runs compare hotter first --across-plans
+
+say 'A fan of six from the first run'"'"'s snapshot: the preview'
+snapshot=$(akka snapshots first --jq '.snapshots[0].snapshotId')
+sweep=(akka-optimize training runs sweep first --snapshot "${snapshot:0:12}" --steps 10
+  --grid examples/support-triage/learning-rates.yaml --submission-id demo-fan)
+show "${sweep[@]}" --dry-run
+
+say 'Submitted, and once more, as after a lost reply: no child twice'
+show "${sweep[@]}" --force --jq '.points[].childRunId'
+show "${sweep[@]}" --force --jq '"existing: \(.fan.existing), new: \(.fan.new)"'
+
+say 'Waited for'
+children=$(akka branches first --submission demo-fan --jq '.branches[].childRunId')
+for child in $children; do akka wait "$child" -q --exit-status --jq '"\(.runId) \(.phase)"'; done
+show akka-optimize training runs branches first --submission demo-fan
+
+say 'Two children differ by exactly what their points set'
+code=0
+# shellcheck disable=SC2086
+set -- $children
+show akka-optimize training runs compare "$1" "$4" || code=$?
+[ "$code" -eq 1 ] || { echo "expected exit 1, got $code" >&2; exit 1; }
+show akka-optimize training runs compare "$1" "$4" --across-plans --window 5
+
+say 'These runs are yours to look at'
+echo 'TRAINER_URL=local:.demo akka-optimize training runs list'

@@ -144,6 +144,11 @@ class Run:
     training_rows: int
     validation_rows: int
     skipped_rows: int
+    parent_run_id: str | None = None
+    source_snapshot_id: str | None = None
+    source_step: int | None = None
+    restore: str | None = None
+    changes: Document | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +364,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One axis of a grid: the path of a field below `config`, and the values it takes, in turn, as they were written."""
+    """One axis of a grid: the path of a field below `config`, and the values that it takes in turn, as written."""
 
     path: str
     values: tuple[Any, ...]
@@ -418,3 +423,10 @@ class Sweep:
     axes: tuple[Axis, ...]
     dry_run: bool
     next_command: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunTree:
+    """A run and all that descend from it, every parent before its children."""
+
+    runs: tuple[Run, ...]

@@ -37,6 +37,8 @@ ACCEPTED: dict[str, tuple[list[str], dict[str, Any]]] = {
     "--trainer-url": (["--trainer-url", "local:x"], {"trainer_url": "local:x"}),
     "--verbose": (["--verbose"], {"verbose": True}),
 }
+VALUES = {"steps": "1"}  # of required options that a dash is no value for
+GRID = "axes: [{path: hyperparams.lora.rank, values: [16]}]"
 SHAPING = {"--jq", "--json", "--output"}
 
 
@@ -52,7 +54,7 @@ def needed(ctx: click.Context) -> list[str]:
         if isinstance(param, click.Argument):
             given.append("second" if param.name == "baseline" else "first")
         elif param.required:
-            given += [param.opts[-1], "-"]
+            given += [param.opts[-1], VALUES.get(param.name, "-")]
     return given
 
 
@@ -67,7 +69,7 @@ def placed(ctx: click.Context, level: int, option: list[str]) -> list[str]:
 def carried_out(argv: list[str], *, force: bool = True) -> tuple[Outcome, RecordingApp]:
     """The command line against a client that answers everything."""
     app = RecordingApp(Clients(CLIENT))
-    return invoke([*argv, "--force"] if force else argv, app=app, stdin=DESCRIPTOR), app
+    return invoke([*argv, "--force"] if force else argv, app=app, stdin=GRID if "sweep" in argv else DESCRIPTOR), app
 
 
 @pytest.mark.parametrize("name", ACCEPTED)

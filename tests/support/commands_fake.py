@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
@@ -15,14 +15,18 @@ from akka_optimize.client.trainer import Trainer
 from akka_optimize.output.console import Console
 from akka_optimize.records import (
     BaseModel,
+    Branch,
+    Branches,
     Dataset,
     Division,
+    Fan,
     Hparams,
     Info,
     Metrics,
     Page,
     ResolvedRun,
     RunEvent,
+    RunTree,
     Snapshot,
     Workload,
 )
@@ -50,6 +54,17 @@ RESOLVED = ResolvedRun(
     stated=("config.seed",),
     notes=("no purpose is stated",),
 )
+CHILD = replace(
+    a_run("c0ffee0123456789"),
+    parent_run_id=RUN.run_id,
+    source_snapshot_id="3f2a9c71bd04" + "0" * 52,
+    source_step=20,
+    restore="weights",
+    changes={"hyperparams.lora.rank": 16},
+    config_name="rank=16",
+)
+POINT = Branch(0, "rank=16", CHILD.changes, CHILD.run_id, False, "a" * 12, {"seed": 0}, {"gpus": 1}, None, False, None)
+FAN = Branches(RUN.run_id, CHILD.source_snapshot_id, "weights", 40, "token", (POINT,), Fan(0, 1, 1, 50), ("a note",))
 METRICS = Metrics({"loss": column([3.0, 2.0, 1.0]), "gradNorm": column(np.ones(3))})
 DESCRIPTOR = "kind: run\nconfig: {seed: 0}\n"
 
@@ -107,6 +122,16 @@ def client(**answers: Any) -> Any:
         "metrics": METRICS,
         "hparams": Hparams(RUN.run_id, {"config.seed": 0}, "f" * 64),
         "snapshots": Page((SNAPSHOT,), 0, 1),
+        "snapshot": SNAPSHOT,
+        "pin_snapshot": SNAPSHOT,
+        "unpin_snapshot": SNAPSHOT,
+        "validate_branches": FAN,
+        "submit_branches": FAN,
+        "branches": Page((CHILD,), 0, 1),
+        "descendants": RunTree((RUN, CHILD)),
+        "ancestry": Page((RUN, CHILD), 0, 2),
+        "cancel_submission": Page((CHILD,), 0, 1),
+        "delete_run": RUN,
     }
     made = mock.create_autospec(Trainer, instance=True, spec_set=True)
     for name, answer in (usual | answers).items():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support import life
 
-from akka_optimize.trainer import launch, start
+from akka_optimize.trainer import launch, slots, start
 
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes under /proc")
 
@@ -40,7 +40,7 @@ def started(monkeypatch):
 
 def worker_left(home):
     """Does no worker hold the home?"""
-    lock = home.lock(launch.WORKER)
+    lock = slots.take(home)
     if lock is None:
         return False
     lock.release()

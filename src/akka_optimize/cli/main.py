@@ -49,11 +49,15 @@ root = CommandGroup(
     aliases={"dataset": "datasets"},
     help="Train, and compare what was learned.",
     examples=f"""
+        # With no server: train on this machine
+        export TRAINER_URL=local:
+        {PROGRAM} datasets create -f train.jsonl --name triage-train
+        {PROGRAM} training workloads create triage
+        {PROGRAM} training runs init --workload triage --dataset triage-train > run.yaml
+        {PROGRAM} training runs start -f run.yaml --wait
+
         # Compare two runs of one plan
         {PROGRAM} training runs compare 7d496e82c3a15f04 be2a310245ea0c11
-
-        # The same without a server
-        TRAINER_URL=local: {PROGRAM} training runs list
     """,
     params=[
         click.Option(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from akka_optimize import errors, records
 from akka_optimize.protocol import convert
@@ -130,7 +130,7 @@ class Trainer:
         """Runs, newest first; `phase` is a phase or "open". Raises Invalid, NotFound."""
         request = pb.ListRunsRequest(phase=phase or "", workload=workload or "", limit=limit, offset=offset)
         reply = self._call("ListRuns", request, pb.ListRunsReply)
-        return records.Page(tuple(map(convert.run, reply.runs)), offset, reply.total)
+        return _runs(reply, offset)
 
     def run(self, ref: str) -> records.Run:
         """One run by id, prefix or name. Raises NotFound, Ambiguous."""
@@ -139,6 +139,15 @@ class Trainer:
     def cancel_run(self, ref: str) -> records.Run:
         """Ask a run to stop. Raises NotFound, Ambiguous, Refused."""
         return convert.run(self._call("CancelRun", pb.CancelRunRequest(run_id=ref), pb.Run))
+
+    def cancel_submission(self, submission_id: str) -> records.Page:
+        """Ask every run of a submission that has not ended to stop. Raises NotFound."""
+        request = pb.CancelSubmissionRequest(submission_id=submission_id)
+        return _runs(self._call("CancelSubmission", request, pb.ListRunsReply))
+
+    def delete_run(self, ref: str) -> records.Run:
+        """Delete a run that has ended, with its folder. Raises NotFound, Ambiguous, Refused."""
+        return convert.run(self._call("DeleteRun", pb.DeleteRunRequest(run_id=ref), pb.Run))
 
     def watch_run(self, ref: str, *, timeout: float | None = None) -> Iterator[records.RunEvent]:
         """A run's progress until it ends. Raises NotFound, Ambiguous, TimedOut."""
@@ -161,6 +170,74 @@ class Trainer:
         request = pb.GetHparamsRequest(run_id=ref)
         return convert.hparams(self._call("GetHparams", request, pb.Hparams))
 
+    # branches
+
+    def validate_branches(
+        self,
+        parent: str,
+        *,
+        snapshot: str,
+        steps: int,
+        restore: str,
+        submission_id: str,
+        points: Sequence[Mapping[str, Any]],
+        description: str | None = None,
+    ) -> records.Branches:
+        """Resolve every point of a fan; nothing is stored.
+
+        `points`: path below `config` -> value. Raises Invalid (all faulty points), NotFound, Ambiguous, Refused,
+        Exhausted (the fan's limit), Conflict (the token).
+        """
+        asked = _branches_request(parent, snapshot, steps, restore, submission_id, points, description)
+        return convert.branches(self._call("ValidateBranches", asked, pb.Branches))
+
+    def submit_branches(
+        self,
+        parent: str,
+        *,
+        snapshot: str,
+        steps: int,
+        restore: str,
+        submission_id: str,
+        points: Sequence[Mapping[str, Any]],
+        description: str | None = None,
+    ) -> records.Branches:
+        """Queue every point that has no child yet, all of them or none. Raises as `validate_branches`."""
+        asked = _branches_request(parent, snapshot, steps, restore, submission_id, points, description)
+        return convert.branches(self._call("SubmitBranches", asked, pb.Branches))
+
+    def branches(
+        self, parent: str, *, submission_id: str | None = None, limit: int = 0, offset: int = 0
+    ) -> records.Page:
+        """Children of a run, newest first, or those of one submission. Raises NotFound, Ambiguous."""
+        request = pb.ListBranchesRequest(parent=parent, submission_id=submission_id or "", limit=limit, offset=offset)
+        return _runs(self._call("ListBranches", request, pb.ListRunsReply), offset)
+
+    def descendants(self, ref: str, *, depth: int = 0) -> records.RunTree:
+        """A run and `depth` generations below it, 0 for all. Raises NotFound, Ambiguous."""
+        request = pb.ListDescendantsRequest(run_id=ref, depth=depth)
+        return records.RunTree(_runs(self._call("ListDescendants", request, pb.ListRunsReply)).items)
+
+    def ancestry(self, ref: str) -> records.Page:
+        """The chain from the root to a run. Raises NotFound, Ambiguous."""
+        return _runs(self._call("ListAncestry", pb.ListAncestryRequest(run_id=ref), pb.ListRunsReply))
+
+    # snapshots
+
+    def snapshot(self, ref: str) -> records.Snapshot:
+        """One snapshot by id or prefix. Raises NotFound, Ambiguous."""
+        return convert.snapshot(self._call("GetSnapshot", pb.GetSnapshotRequest(snapshot=ref), pb.Snapshot))
+
+    def pin_snapshot(self, ref: str, *, kinds: Sequence[str] = ()) -> records.Snapshot:
+        """Hold a snapshot against sweeping; both kinds unless named. Raises NotFound, Ambiguous, Invalid, Refused."""
+        request = pb.PinSnapshotRequest(snapshot=ref, kinds=kinds)
+        return convert.snapshot(self._call("PinSnapshot", request, pb.Snapshot))
+
+    def unpin_snapshot(self, ref: str, *, kinds: Sequence[str] = ()) -> records.Snapshot:
+        """Drop the pin; of every kind that it holds unless named. Raises NotFound, Ambiguous, Invalid, Refused."""
+        request = pb.PinSnapshotRequest(snapshot=ref, kinds=kinds)
+        return convert.snapshot(self._call("UnpinSnapshot", request, pb.Snapshot))
+
     def snapshots(self, ref: str, *, limit: int = 0, offset: int = 0) -> records.Page:
         """Committed snapshots of a run, newest first. Raises NotFound, Ambiguous."""
         request = pb.ListSnapshotsRequest(run_id=ref, limit=limit, offset=offset)
@@ -170,6 +247,30 @@ class Trainer:
 
 def _page(items: tuple[object, ...]) -> records.Page:
     return records.Page(items, 0, len(items))
+
+
+def _runs(reply: pb.ListRunsReply, offset: int = 0) -> records.Page:
+    return records.Page(tuple(map(convert.run, reply.runs)), offset, reply.total)
+
+
+def _branches_request(
+    parent: str,
+    snapshot: str,
+    steps: int,
+    restore: str,
+    submission_id: str,
+    points: Sequence[Mapping[str, Any]],
+    description: str | None,
+) -> pb.BranchesRequest:
+    return pb.BranchesRequest(
+        parent=parent,
+        snapshot=snapshot,
+        steps=steps,
+        restore=restore,
+        submission_id=submission_id,
+        points=[pb.BranchPoint(changes_json=_json(dict(point))) for point in points],
+        description=description or "",
+    )
 
 
 def _json(document: records.Document) -> str:

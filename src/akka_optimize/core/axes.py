@@ -14,7 +14,6 @@ from typing import Any
 from akka_optimize.core.fields import BY_PATH
 from akka_optimize.core.points import RESTORES, path_fault
 from akka_optimize.core.problems import quoted
-from akka_optimize.core.values import resolved
 from akka_optimize.errors import Invalid
 from akka_optimize.records import Axis
 
@@ -158,9 +157,11 @@ def _axis(index: int, where: Where) -> str:
 
 def _repeated(index: int, axis: Axis, where: Where) -> Iterator[Fault]:
     """The values that stand on their axis before, as the same number or the same text."""
+    known = BY_PATH.get(f"config.{axis.path}")
+    as_float = known is not None and known.kind == "float"
     seen: dict[Any, int] = {}
     for position, value in enumerate(axis.values):
-        first = seen.setdefault(_identity(axis.path, value), position)
+        first = seen.setdefault(_identity(value, as_float), position)
         if first < position:
             at: Keys = ("axes", index, "values")
             other = where.mention((*at, first), f"values[{first}]")
@@ -168,13 +169,15 @@ def _repeated(index: int, axis: Axis, where: Where) -> Iterator[Fault]:
             yield Fault((*at, position), f"{_shown(axis.path)}: {quoted(value)} is {again} again, {other}")
 
 
-def _identity(path: str, value: Any) -> Any:
-    """Equal for two values exactly when they are one: `8` and `8.0` are, `1` and `true` are not."""
+def _identity(value: Any, as_float: bool) -> Any:
+    """Equal for two values exactly when they are one: `8` and `8.0` are, `1` and `true` are not.
+
+    `as_float`: the field holds floats, so that whole numbers which no float tells apart are one value too.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return json.dumps(value, sort_keys=True)
-    known = BY_PATH.get(f"config.{path}")
     try:
-        return resolved(known, value) if known else value  # what a float field cannot tell apart is one value
+        return float(value) if as_float else value
     except OverflowError:
         return value
 

@@ -108,7 +108,8 @@ class _Builder:
     def _scalar(self, event: Any, at: int) -> None:
         self._refuse_tag(event, at)
         self.text.count(at, 1 + len(event.value) // 1000)  # long text counts more, as an alias may repeat it
-        self.text.check_surrogates(at, event.value)
+        if event.style == '"':  # nothing but an escape can have made half a character
+            self.text.check_surrogates(at, event.value)
         value = event.value if event.style else meaning(self.text, at, event.value)
         if self._key_is_next() and not event.style and value == "<<":
             self.text.refuse(at, 'the merge key "<<" is not part of YAML 1.2; write the fields out')

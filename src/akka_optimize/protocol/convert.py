@@ -125,9 +125,9 @@ def to_resolved_run(record: records.ResolvedRun) -> pb.ResolvedRun:
 
 _RUN_TEXTS = (
     *("name", "purpose", "description", "config_name", "dataset_name", "grader", "submission_id"),
-    *("failure_code", "failure_reason", "started_at", "ended_at"),
+    *("failure_code", "failure_reason", "started_at", "ended_at", "parent_run_id", "source_snapshot_id", "restore"),
 )
-_RUN_DOCUMENTS = ("plan", "config", "execution", "environment")
+_RUN_DOCUMENTS = ("plan", "config", "execution", "environment", "changes")
 
 
 def run(message: pb.Run) -> records.Run:
@@ -142,6 +142,7 @@ def run(message: pb.Run) -> records.Run:
             records.Run,
             division=division(message.division),
             saved_step=message.saved_step or None,
+            source_step=message.source_step or None,
             loss=_optional(message, "loss"),
             validation_loss=_optional(message, "validation_loss"),
             **own,
@@ -188,6 +189,36 @@ def to_snapshot(record: records.Snapshot) -> pb.Snapshot:
         pb.Artifact(**{f.name: getattr(artifact, f.name) for f in fields(artifact)}) for artifact in record.artifacts
     ]
     return pb.Snapshot(**own)
+
+
+def branches(message: pb.Branches) -> records.Branches:
+    """A Branches record."""
+    fan = records.Fan(**_shared(message.fan, records.Fan))
+    points = tuple(map(_branch, message.points))
+    return records.Branches(**_shared(message, records.Branches, points=points, fan=fan))
+
+
+def to_branches(record: records.Branches) -> pb.Branches:
+    """A Branches message."""
+    own = {f.name: getattr(record, f.name) for f in fields(record)}
+    own["fan"] = pb.Fan(**{f.name: getattr(record.fan, f.name) for f in fields(record.fan)})
+    own["points"] = map(_to_branch, record.points)
+    return pb.Branches(**own)
+
+
+_BRANCH_DOCUMENTS = ("changes", "config", "execution")
+
+
+def _branch(message: pb.Branch) -> records.Branch:
+    own: dict[str, Any] = {name: _document(getattr(message, f"{name}_json")) for name in _BRANCH_DOCUMENTS}
+    own |= {"phase": _text(message.phase), "restore_error": _optional(message, "restore_error")}
+    return records.Branch(**_shared(message, records.Branch, **own))
+
+
+def _to_branch(record: records.Branch) -> pb.Branch:
+    own: dict[str, Any] = {f"{name}_json": _dump(getattr(record, name)) for name in _BRANCH_DOCUMENTS}
+    plain = {f.name for f in fields(record)} - set(_BRANCH_DOCUMENTS)
+    return pb.Branch(**own, **{name: getattr(record, name) for name in plain})
 
 
 def metrics(chunks: Iterable[pb.MetricsChunk]) -> records.Metrics:

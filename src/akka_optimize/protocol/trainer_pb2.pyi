@@ -245,7 +245,7 @@ class Division(_message.Message):
     def __init__(self, devices: _Optional[int] = ..., sequences_per_pass: _Optional[int] = ..., accumulation: _Optional[int] = ..., sequences_per_update: _Optional[int] = ...) -> None: ...
 
 class Run(_message.Message):
-    __slots__ = ("run_id", "name", "purpose", "description", "config_name", "phase", "workload", "workload_id", "method", "base_model", "dataset", "dataset_name", "grader", "submission_id", "config_hash", "plan_json", "config_json", "execution_json", "environment_json", "stated", "division", "seed", "steps", "observed_step", "saved_step", "attempt", "loss", "validation_loss", "failure_code", "failure_reason", "resumable", "created_at", "started_at", "ended_at", "folder", "training_rows", "validation_rows", "skipped_rows")
+    __slots__ = ("run_id", "name", "purpose", "description", "config_name", "phase", "workload", "workload_id", "method", "base_model", "dataset", "dataset_name", "grader", "submission_id", "config_hash", "plan_json", "config_json", "execution_json", "environment_json", "stated", "division", "seed", "steps", "observed_step", "saved_step", "attempt", "loss", "validation_loss", "failure_code", "failure_reason", "resumable", "created_at", "started_at", "ended_at", "folder", "training_rows", "validation_rows", "skipped_rows", "parent_run_id", "source_snapshot_id", "restore", "changes_json", "source_step")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     PURPOSE_FIELD_NUMBER: _ClassVar[int]
@@ -284,6 +284,11 @@ class Run(_message.Message):
     TRAINING_ROWS_FIELD_NUMBER: _ClassVar[int]
     VALIDATION_ROWS_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_ROWS_FIELD_NUMBER: _ClassVar[int]
+    PARENT_RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_SNAPSHOT_ID_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_FIELD_NUMBER: _ClassVar[int]
+    CHANGES_JSON_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_STEP_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     name: str
     purpose: str
@@ -322,7 +327,12 @@ class Run(_message.Message):
     training_rows: int
     validation_rows: int
     skipped_rows: int
-    def __init__(self, run_id: _Optional[str] = ..., name: _Optional[str] = ..., purpose: _Optional[str] = ..., description: _Optional[str] = ..., config_name: _Optional[str] = ..., phase: _Optional[str] = ..., workload: _Optional[str] = ..., workload_id: _Optional[str] = ..., method: _Optional[str] = ..., base_model: _Optional[str] = ..., dataset: _Optional[str] = ..., dataset_name: _Optional[str] = ..., grader: _Optional[str] = ..., submission_id: _Optional[str] = ..., config_hash: _Optional[str] = ..., plan_json: _Optional[str] = ..., config_json: _Optional[str] = ..., execution_json: _Optional[str] = ..., environment_json: _Optional[str] = ..., stated: _Optional[_Iterable[str]] = ..., division: _Optional[_Union[Division, _Mapping]] = ..., seed: _Optional[int] = ..., steps: _Optional[int] = ..., observed_step: _Optional[int] = ..., saved_step: _Optional[int] = ..., attempt: _Optional[int] = ..., loss: _Optional[float] = ..., validation_loss: _Optional[float] = ..., failure_code: _Optional[str] = ..., failure_reason: _Optional[str] = ..., resumable: _Optional[bool] = ..., created_at: _Optional[str] = ..., started_at: _Optional[str] = ..., ended_at: _Optional[str] = ..., folder: _Optional[str] = ..., training_rows: _Optional[int] = ..., validation_rows: _Optional[int] = ..., skipped_rows: _Optional[int] = ...) -> None: ...
+    parent_run_id: str
+    source_snapshot_id: str
+    restore: str
+    changes_json: str
+    source_step: int
+    def __init__(self, run_id: _Optional[str] = ..., name: _Optional[str] = ..., purpose: _Optional[str] = ..., description: _Optional[str] = ..., config_name: _Optional[str] = ..., phase: _Optional[str] = ..., workload: _Optional[str] = ..., workload_id: _Optional[str] = ..., method: _Optional[str] = ..., base_model: _Optional[str] = ..., dataset: _Optional[str] = ..., dataset_name: _Optional[str] = ..., grader: _Optional[str] = ..., submission_id: _Optional[str] = ..., config_hash: _Optional[str] = ..., plan_json: _Optional[str] = ..., config_json: _Optional[str] = ..., execution_json: _Optional[str] = ..., environment_json: _Optional[str] = ..., stated: _Optional[_Iterable[str]] = ..., division: _Optional[_Union[Division, _Mapping]] = ..., seed: _Optional[int] = ..., steps: _Optional[int] = ..., observed_step: _Optional[int] = ..., saved_step: _Optional[int] = ..., attempt: _Optional[int] = ..., loss: _Optional[float] = ..., validation_loss: _Optional[float] = ..., failure_code: _Optional[str] = ..., failure_reason: _Optional[str] = ..., resumable: _Optional[bool] = ..., created_at: _Optional[str] = ..., started_at: _Optional[str] = ..., ended_at: _Optional[str] = ..., folder: _Optional[str] = ..., training_rows: _Optional[int] = ..., validation_rows: _Optional[int] = ..., skipped_rows: _Optional[int] = ..., parent_run_id: _Optional[str] = ..., source_snapshot_id: _Optional[str] = ..., restore: _Optional[str] = ..., changes_json: _Optional[str] = ..., source_step: _Optional[int] = ...) -> None: ...
 
 class ListRunsRequest(_message.Message):
     __slots__ = ("phase", "workload", "limit", "offset")
@@ -497,3 +507,137 @@ class Artifact(_message.Message):
     size_bytes: int
     swept: bool
     def __init__(self, kind: _Optional[str] = ..., manifest_digest: _Optional[str] = ..., size_bytes: _Optional[int] = ..., swept: _Optional[bool] = ...) -> None: ...
+
+class GetSnapshotRequest(_message.Message):
+    __slots__ = ("snapshot",)
+    SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    snapshot: str
+    def __init__(self, snapshot: _Optional[str] = ...) -> None: ...
+
+class PinSnapshotRequest(_message.Message):
+    __slots__ = ("snapshot", "kinds")
+    SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    snapshot: str
+    kinds: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, snapshot: _Optional[str] = ..., kinds: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class DeleteRunRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class CancelSubmissionRequest(_message.Message):
+    __slots__ = ("submission_id",)
+    SUBMISSION_ID_FIELD_NUMBER: _ClassVar[int]
+    submission_id: str
+    def __init__(self, submission_id: _Optional[str] = ...) -> None: ...
+
+class BranchesRequest(_message.Message):
+    __slots__ = ("parent", "snapshot", "steps", "restore", "submission_id", "points", "description")
+    PARENT_FIELD_NUMBER: _ClassVar[int]
+    SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_FIELD_NUMBER: _ClassVar[int]
+    SUBMISSION_ID_FIELD_NUMBER: _ClassVar[int]
+    POINTS_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    parent: str
+    snapshot: str
+    steps: int
+    restore: str
+    submission_id: str
+    points: _containers.RepeatedCompositeFieldContainer[BranchPoint]
+    description: str
+    def __init__(self, parent: _Optional[str] = ..., snapshot: _Optional[str] = ..., steps: _Optional[int] = ..., restore: _Optional[str] = ..., submission_id: _Optional[str] = ..., points: _Optional[_Iterable[_Union[BranchPoint, _Mapping]]] = ..., description: _Optional[str] = ...) -> None: ...
+
+class BranchPoint(_message.Message):
+    __slots__ = ("changes_json",)
+    CHANGES_JSON_FIELD_NUMBER: _ClassVar[int]
+    changes_json: str
+    def __init__(self, changes_json: _Optional[str] = ...) -> None: ...
+
+class Branches(_message.Message):
+    __slots__ = ("parent_run_id", "snapshot_id", "restore", "steps", "submission_id", "points", "fan", "notes")
+    PARENT_RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    SNAPSHOT_ID_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    SUBMISSION_ID_FIELD_NUMBER: _ClassVar[int]
+    POINTS_FIELD_NUMBER: _ClassVar[int]
+    FAN_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
+    parent_run_id: str
+    snapshot_id: str
+    restore: str
+    steps: int
+    submission_id: str
+    points: _containers.RepeatedCompositeFieldContainer[Branch]
+    fan: Fan
+    notes: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, parent_run_id: _Optional[str] = ..., snapshot_id: _Optional[str] = ..., restore: _Optional[str] = ..., steps: _Optional[int] = ..., submission_id: _Optional[str] = ..., points: _Optional[_Iterable[_Union[Branch, _Mapping]]] = ..., fan: _Optional[_Union[Fan, _Mapping]] = ..., notes: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Branch(_message.Message):
+    __slots__ = ("index", "label", "changes_json", "child_run_id", "existing", "config_hash", "config_json", "execution_json", "phase", "resumable", "restore_error")
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    LABEL_FIELD_NUMBER: _ClassVar[int]
+    CHANGES_JSON_FIELD_NUMBER: _ClassVar[int]
+    CHILD_RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    EXISTING_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_HASH_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_JSON_FIELD_NUMBER: _ClassVar[int]
+    EXECUTION_JSON_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    RESUMABLE_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_ERROR_FIELD_NUMBER: _ClassVar[int]
+    index: int
+    label: str
+    changes_json: str
+    child_run_id: str
+    existing: bool
+    config_hash: str
+    config_json: str
+    execution_json: str
+    phase: str
+    resumable: bool
+    restore_error: float
+    def __init__(self, index: _Optional[int] = ..., label: _Optional[str] = ..., changes_json: _Optional[str] = ..., child_run_id: _Optional[str] = ..., existing: _Optional[bool] = ..., config_hash: _Optional[str] = ..., config_json: _Optional[str] = ..., execution_json: _Optional[str] = ..., phase: _Optional[str] = ..., resumable: _Optional[bool] = ..., restore_error: _Optional[float] = ...) -> None: ...
+
+class Fan(_message.Message):
+    __slots__ = ("existing", "new", "total", "limit")
+    EXISTING_FIELD_NUMBER: _ClassVar[int]
+    NEW_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    existing: int
+    new: int
+    total: int
+    limit: int
+    def __init__(self, existing: _Optional[int] = ..., new: _Optional[int] = ..., total: _Optional[int] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class ListBranchesRequest(_message.Message):
+    __slots__ = ("parent", "submission_id", "limit", "offset")
+    PARENT_FIELD_NUMBER: _ClassVar[int]
+    SUBMISSION_ID_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    parent: str
+    submission_id: str
+    limit: int
+    offset: int
+    def __init__(self, parent: _Optional[str] = ..., submission_id: _Optional[str] = ..., limit: _Optional[int] = ..., offset: _Optional[int] = ...) -> None: ...
+
+class ListDescendantsRequest(_message.Message):
+    __slots__ = ("run_id", "depth")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    DEPTH_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    depth: int
+    def __init__(self, run_id: _Optional[str] = ..., depth: _Optional[int] = ...) -> None: ...
+
+class ListAncestryRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...

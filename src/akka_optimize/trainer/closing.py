@@ -14,7 +14,7 @@ from akka_optimize.core.medians import median
 from akka_optimize.core.nonfinite import non_finite
 from akka_optimize.core.spikes import spikes
 from akka_optimize.protocol import convert
-from akka_optimize.trainer import disk, files
+from akka_optimize.trainer import disk, files, retention
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +49,7 @@ def close(catalog: Catalog, folder: Path, run: Run, *, phase: str, code: str | N
         "best": _best(catalog, run),
         "events": _events(metrics),
     }
+    retention.tidy(catalog, folder, run)
     with files.translated(folder):
         _clear(folder)
         disk.replace(folder / METRICS, (line.encode() for line in _lines(metrics)))
@@ -66,7 +67,10 @@ def _clear(folder: Path) -> None:
 
 
 def checksums(folder: Path) -> bytes:
-    """One `sha256sum` line for every file below `folder`; the last line is the digest of those before it."""
+    """One `sha256sum` line for every file below `folder`; the last line is the digest of those before it.
+
+    It stands behind a comment sign, so that `sha256sum --check` passes over it.
+    """
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     lines = [
         f"{disk.digest(folder / name)}  {name}\n"
@@ -74,7 +78,7 @@ def checksums(folder: Path) -> bytes:
         if name != CHECKSUMS and UNFINISHED not in f"/{name}"
     ]
     body = "".join(lines).encode()
-    return body + f"{hashlib.sha256(body).hexdigest()}  {CHECKSUMS}\n".encode()
+    return body + f"# {hashlib.sha256(body).hexdigest()}  {CHECKSUMS}\n".encode()
 
 
 def number(value: float) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ def joined(known: Document, engine: Document) -> Document:
     return both
 
 
+@cache
 def _version(package: str) -> str | None:
     try:
         return metadata.version(package)

@@ -13,16 +13,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from akka_optimize.trainer import disk, files
+from akka_optimize.trainer import disk, files, unfinished
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from akka_optimize.records import Document
+    from akka_optimize.trainer.catalog import Catalog
     from akka_optimize.trainer.home import Home
 
 FORMAT_VERSION = 1
@@ -34,27 +36,41 @@ def name(run_id: str, config_hash: str) -> str:
     return f"runs/{run_id}-{config_hash}"
 
 
-@contextmanager
-def made(home: Home, folder: str, *, identity: Document, plan_text: str, rows: Path) -> Iterator[Path]:
-    """Make `folder`, whole and flushed, for the block; take it away again when the block raises.
+@dataclass(frozen=True, slots=True)
+class New:
+    """The folder of a run to come."""
 
-    It is built beside its place, so that a crash leaves nothing that looks like a run. Raises Exhausted, Refused.
+    folder: str  # relative to the home
+    identity: Document
+    plan_text: str
+    rows: Path  # the dataset's file
+
+
+@contextmanager
+def made(catalog: Catalog, home: Home, wanted: Sequence[New]) -> Iterator[None]:
+    """Make these folders, whole and flushed, for the block, which puts their runs into the catalog.
+
+    For use inside `unfinished.alone`. They are built beside their places. Whatever happens to the block or to the
+    process, the folder of a run that did not reach the catalog goes again. Raises Exhausted, Refused (disk).
     """
-    place = home.path / folder
-    beside = place.with_name(f".tmp-{place.name}")
-    with ExitStack() as undo, files.translated(place):
-        beside.mkdir(mode=0o700)
-        undo.callback(shutil.rmtree, beside, ignore_errors=True)
-        disk.write_new(beside / CONFIG, plan_text.encode())
-        disk.write_new(beside / RUN, disk.pretty(identity))
-        _link(rows, beside / DATA)
-        (beside / SNAPSHOTS).mkdir(mode=0o700)
-        files.flush_folder(beside)
-        beside.rename(place)
-        undo.callback(shutil.rmtree, place, ignore_errors=True)
-        files.flush_folder(place.parent)
-        yield place
-        undo.pop_all()
+    with unfinished.moving(catalog, home, [new.folder for new in wanted]):
+        with files.translated(home.runs):
+            for new in wanted:
+                _build(unfinished.beside(home.path / new.folder), new)
+            folders = [unfinished.beside(home.path / new.folder) for new in wanted]
+            files.flush_all([path for folder in folders for path in (folder / CONFIG, folder / RUN, folder)])
+            for new, folder in zip(wanted, folders, strict=True):
+                folder.rename(home.path / new.folder)
+            files.flush_folder(home.runs)
+        yield
+
+
+def _build(beside: Path, new: New) -> None:
+    beside.mkdir(mode=0o700)
+    (beside / CONFIG).write_bytes(new.plan_text.encode())
+    (beside / RUN).write_bytes(disk.pretty(new.identity))
+    _link(new.rows, beside / DATA)
+    (beside / SNAPSHOTS).mkdir(mode=0o700)
 
 
 def identity(folder: Path) -> Document:

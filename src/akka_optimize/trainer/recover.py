@@ -1,4 +1,4 @@
-"""Runs whose worker died: whoever comes next says so, and closes their record."""
+"""What processes that died left behind: whoever comes next puts folders right, ends lost runs, closes their record."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from akka_optimize import errors
-from akka_optimize.trainer import claims
+from akka_optimize.trainer import claims, unfinished
 
 if TYPE_CHECKING:
     from akka_optimize.records import Run
@@ -21,11 +21,16 @@ def recover(catalog: Catalog, home: Home) -> tuple[str, ...]:
     """End every run that is claimed and held by nobody; one sentence for each.
 
     It is FAILED with WORKER_LOST and resumable, or CANCELLED where that was asked for already. Where the disk does not
-    allow it, a sentence says that instead, and the next one to come tries again. Never loads an engine.
+    allow it, a sentence says that instead, and the next one to come tries again. Folders that a submission or a
+    deletion left half moved are put right without a word. Never loads an engine.
     """
-    if not catalog.active():
-        return ()
     notes = []
+    try:
+        unfinished.settle(catalog, home)
+    except (errors.Exhausted, errors.Refused) as error:
+        notes.append(f"what an interrupted submission or deletion left could not be cleared away: {error.message}")
+    if not catalog.active():
+        return tuple(notes)
     with ExitStack() as held:
         try:
             for run in _end_lost(catalog, home, held):

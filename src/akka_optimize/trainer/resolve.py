@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from akka_optimize import errors
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 CONFIG_HASH_DIGITS = 12
 MOST_DEVICES = 1
+NO_PURPOSE = "no purpose is stated: say in one sentence why this run is made; it cannot be added later"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +47,67 @@ def request(catalog: Catalog, home: Home, document: Document) -> Request:
     """
     wanted = descriptor.resolve(document)
     config = wanted.config
-    with _at("workload"):
+    with at("workload"):
         workload = catalog.workload(wanted.descriptor["workload"])
-    with _at("config.dataset"):
+    with at("config.dataset"):
         dataset = catalog.dataset(config["dataset"])
-    with _at("baseModel"):
+    with at("baseModel"):
         model = base_models.find(wanted.descriptor["baseModel"])
-    _check_support(model, config, wanted.execution)
+    made = complete(wanted, workload, dataset, model, Rows(home))
+    if wanted.descriptor["purpose"] is None:
+        return replace(made, run=replace(made.run, notes=(NO_PURPOSE, *made.run.notes)))
+    return made
+
+
+class Rows:
+    """The rows of datasets by use: measured once and divided once, however many runs ask."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._lengths: dict[tuple[str, str], Lengths] = {}
+        self._splits: dict[tuple[str, str, int, int, float], stream.Split] = {}
+
+    def measured(self, dataset: Dataset, model: BaseModel) -> Lengths:
+        """The rows' lengths. Raises as `lengths` does."""
+        key = (dataset.hash, model.model_id)
+        if key not in self._lengths:
+            self._lengths[key] = lengths(self._home, dataset, model)
+        return self._lengths[key]
+
+    def split(self, config: Document, dataset: Dataset, model: BaseModel) -> stream.Split:
+        """Held-out rows and training rows. Raises Refused when none is left to train on, and as `lengths` does."""
+        share = config["hyperparams"]["training"]["validationShare"]
+        key = (dataset.hash, model.model_id, config["seed"], config["maxSeqLength"], share)
+        if key not in self._splits:
+            self._splits[key] = _split(config, dataset, self.measured(dataset, model))
+        return self._splits[key]
+
+
+def complete(
+    wanted: descriptor.Resolution,
+    workload: Workload,
+    dataset: Dataset,
+    model: BaseModel,
+    known: Rows,
+    *,
+    source: Document | None = None,
+) -> Request:
+    """The request whose names have been looked up; `source` is what the plan of a child says of its snapshot.
+
+    Raises Invalid, Unsupported, Refused, as `request` does.
+    """
+    config = wanted.config
+    check_support(model, config, wanted.execution)
     divided = division.divide(config, wanted.execution)
-    measured = lengths(home, dataset, model)
-    rows = _split(config, dataset, measured)
+    rows, measured = known.split(config, dataset, model), known.measured(dataset, model)
     steps = plans.horizon(config, len(rows.training))
     plan = plans.plan(
-        config, dataset_hash=dataset.hash, steps=steps, base_model=model.repository, revision=model.revision
+        config,
+        dataset_hash=dataset.hash,
+        steps=steps,
+        base_model=model.repository,
+        revision=model.revision,
+        source=source,
     )
     run = ResolvedRun(
         descriptor=wanted.descriptor,
@@ -78,7 +127,7 @@ def request(catalog: Catalog, home: Home, document: Document) -> Request:
 
 
 @contextmanager
-def _at(field: str) -> Iterator[None]:
+def at(field: str) -> Iterator[None]:
     """Name the descriptor's field in an error that a look-up raised in its own terms."""
     try:
         yield
@@ -87,7 +136,8 @@ def _at(field: str) -> Iterator[None]:
         raise
 
 
-def _check_support(model: BaseModel, config: Document, execution: Document) -> None:
+def check_support(model: BaseModel, config: Document, execution: Document) -> None:
+    """Raise Unsupported or Invalid for what the base model, or this trainer, cannot do."""
     name = model.repository
     if config["method"] not in model.methods:
         raise errors.Unsupported(
@@ -138,8 +188,6 @@ def _split(config: Document, dataset: Dataset, measured: Lengths) -> stream.Spli
 def _notes(document: Document, rows: stream.Split, measured: Lengths) -> Iterator[str]:
     """What is worth a word before the run starts."""
     length = document["config"]["maxSeqLength"]
-    if document["purpose"] is None:
-        yield "no purpose is stated: say in one sentence why this run is made; it cannot be added later"
     if rows.skipped:
         yield f"{_rows(rows.skipped)} skipped: no assistant token within maxSeqLength {length}"
     if cut := int(((measured.tokens > length) & measured.fits(length)).sum()):

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Protocol
 from akka_optimize import __version__, documents, errors, records
 from akka_optimize.protocol import convert
 from akka_optimize.protocol import trainer_pb2 as pb
-from akka_optimize.trainer import base_models, datasets, launch, recover, resolve, start, uploads, watch
+from akka_optimize.trainer import (
+    base_models,
+    branches,
+    datasets,
+    delete,
+    launch,
+    recover,
+    resolve,
+    start,
+    uploads,
+    watch,
+)
 from akka_optimize.trainer.catalog import Catalog
 from akka_optimize.trainer.home import Home
 
@@ -127,12 +138,12 @@ class Servicer:
     def ListRuns(self, request: pb.ListRunsRequest, call: Call) -> pb.ListRunsReply:
         """A page of runs, newest first."""
         page = self._catalog.runs(
-            phase=request.phase or None,
+            phase="open" if request.phase.lower() == "open" else request.phase.upper() or None,
             workload=request.workload or None,
             limit=_limit(request.limit, RUNS_DEFAULT, RUNS_LIMIT),
             offset=request.offset,
         )
-        return pb.ListRunsReply(runs=map(convert.to_run, page.items), total=page.total)
+        return _page(page)
 
     def GetRun(self, request: pb.GetRunRequest, call: Call) -> pb.Run:
         """One run."""
@@ -175,6 +186,53 @@ class Servicer:
         sha = document.pop("sha")
         return pb.Hparams(run_id=run.run_id, hparams_json=documents.dumps(document), sha=sha)
 
+    def CancelSubmission(self, request: pb.CancelSubmissionRequest, call: Call) -> pb.ListRunsReply:
+        """Ask every run of a submission to stop."""
+        return _page(self._catalog.request_cancel_submission(request.submission_id))
+
+    def DeleteRun(self, request: pb.DeleteRunRequest, call: Call) -> pb.Run:
+        """Delete a run that has ended."""
+        return convert.to_run(delete.delete(self._catalog, self._home, request.run_id))
+
+    def ValidateBranches(self, request: pb.BranchesRequest, call: Call) -> pb.Branches:
+        """Resolve every point of a fan; store nothing."""
+        return convert.to_branches(branches.validate(self._catalog, self._home, _asked(request)))
+
+    def SubmitBranches(self, request: pb.BranchesRequest, call: Call) -> pb.Branches:
+        """Queue every point that has no child yet, and see that a worker takes them."""
+        submitted = branches.submit(self._catalog, self._home, _asked(request))
+        launch.ensure_worker(self._home)
+        return convert.to_branches(submitted)
+
+    def ListBranches(self, request: pb.ListBranchesRequest, call: Call) -> pb.ListRunsReply:
+        """A page of children, newest first."""
+        limit = _limit(request.limit, PAGE_DEFAULT, PAGE_LIMIT)
+        return _page(
+            self._catalog.branches(
+                request.parent, submission_id=request.submission_id or None, limit=limit, offset=request.offset
+            )
+        )
+
+    def ListDescendants(self, request: pb.ListDescendantsRequest, call: Call) -> pb.ListRunsReply:
+        """A run with all that descend from it."""
+        return _page(self._catalog.descendants(request.run_id, depth=request.depth))
+
+    def ListAncestry(self, request: pb.ListAncestryRequest, call: Call) -> pb.ListRunsReply:
+        """The chain from the root to a run."""
+        return _page(self._catalog.ancestry(request.run_id))
+
+    def GetSnapshot(self, request: pb.GetSnapshotRequest, call: Call) -> pb.Snapshot:
+        """One snapshot."""
+        return convert.to_snapshot(self._catalog.snapshot(request.snapshot))
+
+    def PinSnapshot(self, request: pb.PinSnapshotRequest, call: Call) -> pb.Snapshot:
+        """Hold a snapshot against sweeping."""
+        return convert.to_snapshot(self._catalog.pin(request.snapshot, tuple(request.kinds)))
+
+    def UnpinSnapshot(self, request: pb.PinSnapshotRequest, call: Call) -> pb.Snapshot:
+        """Drop the pin."""
+        return convert.to_snapshot(self._catalog.unpin(request.snapshot, tuple(request.kinds)))
+
     def ListSnapshots(self, request: pb.ListSnapshotsRequest, call: Call) -> pb.ListSnapshotsReply:
         """A page of snapshots, newest first."""
         run_id = self._catalog.run(request.run_id).run_id
@@ -188,6 +246,29 @@ def _descriptor(request: pb.ValidateRunRequest | pb.StartRunRequest) -> records.
     if not isinstance(document, dict):
         raise errors.Invalid("the descriptor is not a mapping", hint="see `training runs init`")
     return document
+
+
+def _asked(request: pb.BranchesRequest) -> branches.Asked:
+    return branches.Asked(
+        parent=request.parent,
+        snapshot=request.snapshot,
+        steps=request.steps,
+        restore=request.restore,
+        submission_id=request.submission_id,
+        points=tuple(_changes(point) for point in request.points),
+        description=request.description or None,
+    )
+
+
+def _changes(point: pb.BranchPoint) -> records.Document:
+    changes = documents.parse(point.changes_json, source="point", syntax="json")
+    if not isinstance(changes, dict):
+        raise errors.Invalid("a point is an object of paths and values")
+    return changes
+
+
+def _page(page: records.Page) -> pb.ListRunsReply:
+    return pb.ListRunsReply(runs=map(convert.to_run, page.items), total=page.total)
 
 
 def _limit(asked: int, default: int, most: int) -> int:

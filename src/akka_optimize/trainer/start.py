@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from akka_optimize import errors
 from akka_optimize.core import plans
-from akka_optimize.trainer import environment, folder
+from akka_optimize.trainer import environment, folder, unfinished
 from akka_optimize.trainer.catalog.base import utc_now
 from akka_optimize.trainer.catalog.new import NewRun
 from akka_optimize.trainer.resolve import Request, request
@@ -23,21 +23,25 @@ def start(catalog: Catalog, home: Home, document: Document) -> Run:
     """Check a descriptor, write the run's folder, and queue the run.
 
     A descriptor whose `submissionId` was used already reaches the run that it started, and starts none. Raises what
-    `resolve.request` raises, Conflict (that submission asked for something else), and Exhausted, Refused (disk).
+    `resolve.request` raises, Conflict (that submission asked for something else), Exhausted, Refused (disk), TimedOut.
     """
     wanted = request(catalog, home, document)
-    new = _new_run(wanted, secrets.token_hex(8))
+    new = new_run(wanted, secrets.token_hex(8))
     if new.submission_id is not None and (earlier := catalog.submitted(new.submission_id)) is not None:
         return _same(earlier, new)
-    rows = home.datasets / f"{new.dataset}.jsonl"
-    text = plans.plan_text(new.plan)
     try:
-        with folder.made(home, new.folder, identity=identity(wanted, new), plan_text=text, rows=rows):
+        with unfinished.alone(catalog, home), folder.made(catalog, home, [new_folder(home, wanted, new)]):
             return catalog.add_run(new)
     except errors.Conflict:
         if new.submission_id is None or (earlier := catalog.submitted(new.submission_id)) is None:
             raise
         return _same(earlier, new)  # the same submission, from another process, a moment ago
+
+
+def new_folder(home: Home, wanted: Request, new: NewRun) -> folder.New:
+    """The folder that a run is to have."""
+    rows = home.datasets / f"{new.dataset}.jsonl"
+    return folder.New(new.folder, identity(wanted, new), plans.plan_text(new.plan), rows)
 
 
 def identity(wanted: Request, new: NewRun) -> Document:
@@ -58,6 +62,7 @@ def identity(wanted: Request, new: NewRun) -> Document:
         "dataset": {"hash": new.dataset, "name": new.dataset_name, "examples": wanted.dataset.example_count},
         "rows": {"training": new.training_rows, "heldOut": new.validation_rows, "skipped": new.skipped_rows},
         "steps": new.steps,
+        **_lineage(new),
         "seeds": seeds(new.seed),
         "division": {
             "devices": new.division.devices,
@@ -72,6 +77,19 @@ def identity(wanted: Request, new: NewRun) -> Document:
     }
 
 
+def _lineage(new: NewRun) -> Document:
+    """Where a child comes from, and what its point set; nothing for a run without a parent."""
+    if new.parent_run_id is None:
+        return {}
+    parent = {
+        "runId": new.parent_run_id,
+        "snapshotId": new.source_snapshot_id,
+        "step": new.source_step,
+        "restore": new.restore,
+    }
+    return {"parent": parent, "changes": new.changes}
+
+
 def seeds(seed: int) -> Document:
     """The configuration's seed, and how everything that looks random follows from it."""
     return {
@@ -82,7 +100,8 @@ def seeds(seed: int) -> Document:
     }
 
 
-def _new_run(wanted: Request, run_id: str) -> NewRun:
+def new_run(wanted: Request, run_id: str) -> NewRun:
+    """What the catalog is to hold of a resolved run."""
     run, document = wanted.run, wanted.run.descriptor
     return NewRun(
         run_id=run_id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from textwrap import wrap
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from support.curves import a_run, column
 
 from akka_optimize.core.comparison import compare
 from akka_optimize.output.views.comparison import COMPARISON, to_json
-from akka_optimize.output.views.comparison_text import CAUTION, UNALIGNED, to_text
+from akka_optimize.output.views.comparison_text import CAUTION, OTHER_ROWS, UNALIGNED, to_text
 from akka_optimize.records import Comparison, Difference, Division
 
 INF, NAN = math.inf, math.nan
@@ -187,11 +188,12 @@ VERDICTS = [
         "largest mean difference -0.0625 at steps 3-4, margin 0.25", id="beside-a-window-that-is-not-full",
     ),
     pytest.param(
-        flat(1.0, 1.0, 0.5, 0.5), "parting at steps 3-4: mean difference -0.5, margin 0.25; "
+        flat(1.0, 1.0, 0.5, 0.5), "parting at steps 3-4: the run's loss is lower, mean difference -0.5, margin 0.25; "
         "2 full windows of 2 steps", id="parting",
     ),
     pytest.param(
-        flat(1.0, math.nextafter(1.5, 2)), "parting at steps 1-2: mean difference +0.2500000000000001, margin 0.25; "
+        flat(1.0, math.nextafter(1.5, 2)),
+        "parting at steps 1-2: the run's loss is higher, mean difference +0.2500000000000001, margin 0.25; "
         "1 full window of 2 steps", id="parting-by-a-hair-shows-the-hair",
     ),
     pytest.param(
@@ -199,11 +201,11 @@ VERDICTS = [
         "1 full window of 2 steps", id="parting-by-a-number-that-is-none",
     ),
     pytest.param(
-        flat(9.0), "not judged: no full window of 2 steps in 1 window over 1 compared step", id="too-short",
+        flat(9.0), "not judged: no full window of 2 steps among 1 compared step", id="too-short",
     ),
     pytest.param(
-        made(column([NAN] * 4), column([NAN] * 4)), "not judged: no full window of 2 steps in 2 windows "
-        "over 4 compared steps", id="nothing-finite",
+        made(column([NAN] * 4), column([NAN] * 4)),
+        "not judged: no full window of 2 steps among 4 compared steps", id="nothing-finite",
     ),
 ]  # fmt: skip
 
@@ -221,7 +223,7 @@ def test_caution_follows_a_parting_only():
 
 
 TEXT = """\
-parting at steps 3-4: mean difference +1, margin 0.25; 2 full windows of 2 steps
+parting at steps 3-4: the run's loss is higher, mean difference +1, margin 0.25; 2 full windows of 2 steps
 <caution>
 
           ID            PHASE      CONFIG              SEED  STEPS  MEDIAN NORM  NAME
@@ -230,6 +232,7 @@ baseline  be2a310245ea  Completed  e14ea5ff5f88  4294967295  1-7              â€
 
 plan: 1 difference (run -> baseline)
   seed: 0 -> 1
+<other rows>
 division: the same, 1x8x1 (devices x sequences per pass x accumulation)
 environment: 1 difference (run -> baseline)
   packages.torch: "2.13" -> â€”
@@ -259,6 +262,9 @@ def test_text_of_a_rich_comparison(width):
     caution = [line for line in lines[: lines.index("")] if line]
     assert " ".join(caution) == CAUTION
     page = "\n".join([verdict, "<caution>", *lines[len(caution) :]]) + "\n"
+    sentence = "\n".join(wrap(OTHER_ROWS.format("seed"), width))
+    assert sentence in page
+    page = page.replace(sentence, "<other rows>")
     assert page == TEXT
 
 

@@ -7,6 +7,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import islice, pairwise
 
 import numpy as np
@@ -17,7 +18,7 @@ from safetensors.numpy import load_file
 from support import life
 
 from akka_optimize.errors import Invalid
-from akka_optimize.trainer.engines import arithmetic, engine
+from akka_optimize.trainer.engines import Source, arithmetic, engine
 
 OPTIMIZER = "config.hyperparams.optimizer"
 TRAINING = "config.hyperparams.training"
@@ -163,8 +164,51 @@ def test_saves_are_files_that_depend_on_the_update(tmp_path):
     list(islice(session.steps(), 3))
     session.save_weights(tmp_path / "weights.safetensors")
     session.save_training_state(tmp_path / "state")
-    assert load_file(tmp_path / "weights.safetensors")["made_up.lora_A"].shape == (8, 4)
+    assert load_file(tmp_path / "weights.safetensors")["made_up.A"].shape == (8, 4)
     assert json.loads((tmp_path / "state").read_text())["step"] == 3
+
+
+def child_of(session, folder, restore, settings=None, **kwargs):
+    """A session that starts from a snapshot of another."""
+    weights, state = folder / "weights.safetensors", folder / "training-state.pt"
+    session.save_weights(weights)
+    session.save_training_state(state)
+    source = Source(restore, weights, state if restore == "trainingState" else None)
+    return engine("arithmetic").start(replace(life.job(settings, **kwargs), source=source))
+
+
+@settings(deadline=None, max_examples=25)
+@given(steps=st.integers(2, 30), cut=st.integers(1, 29), second=st.integers(1, 28), seed=st.integers(0, 2**32 - 1))
+def test_a_training_state_goes_on_bit_for_bit(tmp_path_factory, steps, cut, second, seed):
+    """A child, and a child's child, repeat what the parent did from there under a constant schedule."""
+    cut = min(cut, steps - 1)
+    chosen = {f"{OPTIMIZER}.schedule": "constant", "config.seed": seed}
+    parent = engine("arithmetic").start(life.job(chosen, steps=steps))
+    left = parent.steps()
+    list(islice(left, cut))
+    child = child_of(parent, tmp_path_factory.mktemp("one"), "trainingState", chosen, steps=steps - cut)
+    assert child.epoch() == parent.epoch()
+    whole = [replace(step, step=step.step - cut) for step in left]
+    second = min(second, steps - cut)
+    records = child.steps()
+    assert list(islice(records, second)) == whole[:second]
+    if second < steps - cut:
+        last = child_of(child, tmp_path_factory.mktemp("two"), "trainingState", chosen, steps=steps - cut - second)
+        assert [replace(step, step=step.step + second) for step in last.steps()] == whole[second:]
+
+
+def test_restored_weights_go_on_in_their_own_rows(tmp_path):
+    """The child has learned what the parent had, and then has the noise of its own first rows."""
+    parent = engine("arithmetic").start(life.job())
+    list(parent.steps())
+    child = child_of(parent, tmp_path, "weights", steps=3)
+    assert (child.validate(), child.epoch()) == (parent.validate(), 0.0)
+    steps = list(child.steps())
+    assert [step.step for step in steps] == [1, 2, 3]
+    assert steps[0].loss < curve()[0].loss
+    noise = arithmetic.noise_at(f"0/{'0' * 64}/8", np.arange(1))
+    quiet = arithmetic.FLOOR + (child.validate() - arithmetic.FLOOR - 0.02)
+    assert steps[0].loss == pytest.approx(quiet + 0.2 / math.sqrt(8) * noise[0], abs=0.05)
 
 
 def test_no_torch_is_loaded():

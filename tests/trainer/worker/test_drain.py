@@ -7,7 +7,7 @@ import signal
 import pytest
 from support import life
 
-from akka_optimize.trainer import claims, launch, start
+from akka_optimize.trainer import claims, launch, slots, start
 from akka_optimize.trainer.home import Lock
 from akka_optimize.trainer.worker import drain
 
@@ -35,7 +35,7 @@ def test_runs_are_taken_in_the_order_of_their_submission(trainer, monkeypatch):
         return found
 
     monkeypatch.setattr(claims, "take", note)
-    drain.drain(*trainer, trainer[1].lock(launch.WORKER), drain.Stop())
+    drain.drain(*trainer, slots.take(trainer[1]), drain.Stop())
     assert taken == [*(run.run_id for run in runs), None]
 
 
@@ -57,7 +57,7 @@ def test_a_run_that_comes_as_the_worker_leaves_is_carried_out(trainer, monkeypat
     """The submission found the lock held and started nobody: the leaving worker looks again and takes the run."""
     catalog, home = trainer
     monkeypatch.setattr(launch.subprocess, "Popen", lambda *_args, **_kwargs: pytest.fail("started a second worker"))
-    held = home.lock(launch.WORKER)
+    held = slots.take(home)
     monkeypatch.setattr(held, "__class__", Leaving)
     held.trainer, held.submitted = trainer, []
     drain.drain(catalog, home, held, drain.Stop())
@@ -76,7 +76,7 @@ def test_main_leaves_to_the_one_that_was_first(trainer):
     run = submit(trainer)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
-        with trainer[1].lock(launch.WORKER):
+        with slots.take(trainer[1]):
             assert drain.main([str(trainer[1].path)]) == 0
     finally:
         for number, handler in handlers.items():
@@ -89,7 +89,7 @@ def test_a_worker_begins_by_recovering(trainer):
     lost, waiting = submit(trainer), submit(trainer, 1)
     _, lock = claims.take(*trainer)
     lock.release()
-    drain.drain(*trainer, trainer[1].lock(launch.WORKER), drain.Stop())
+    drain.drain(*trainer, slots.take(trainer[1]), drain.Stop())
     assert trainer[0].run(lost.run_id).failure_code == "WORKER_LOST"
     assert trainer[0].run(waiting.run_id).phase == "COMPLETED"
 
@@ -98,5 +98,5 @@ def test_told_to_stop_it_takes_no_further_run(trainer):
     """The queue is left for the next worker."""
     run, stop = submit(trainer), drain.Stop()
     stop.asked = True
-    drain.drain(*trainer, trainer[1].lock(launch.WORKER), stop)
+    drain.drain(*trainer, slots.take(trainer[1]), stop)
     assert trainer[0].run(run.run_id).phase == "QUEUED"

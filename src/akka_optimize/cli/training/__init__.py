@@ -11,9 +11,10 @@ training = CommandGroup(
         "base-models": "Pretrained models that runs adapt",
         "info": "What the trainer is, and how its start went",
         "runs": "Start runs, follow them, compare them",
+        "snapshots": "What runs saved, and what is kept of it",
         "workloads": "Tasks that runs are grouped under",
     },
-    aliases={"base-model": "base-models", "run": "runs", "workload": "workloads"},
+    aliases={"base-model": "base-models", "run": "runs", "snapshot": "snapshots", "workload": "workloads"},
     help="Everything that the trainer does.",
     examples="""
         # Is a trainer there?

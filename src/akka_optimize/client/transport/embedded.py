@@ -46,7 +46,9 @@ class EmbeddedTransport:
         for message in self._method(method)(request, call):
             remaining = call.time_remaining()
             if remaining is not None and remaining < 0:
-                raise errors.TimedOut(f"{method} did not end within {timeout:g} s")
+                raise errors.TimedOut(
+                    f"the trainer did not answer within {timeout:g} s", hint="allow more with --timeout"
+                )
             yield message
 
     def close(self) -> None:

@@ -23,6 +23,17 @@ CAUTION = (
     "many steps. Before reading a cause into this window, compare repeated runs of the same plan and see how far they "
     "part."
 )
+OTHER_ROWS = (
+    "The two did not draw the same rows at every step ({}): a difference in their losses says nothing by itself of "
+    "what they learned."
+)
+DRAWING = (  # what decides which rows a step takes
+    "dataset",
+    "seed",
+    "maxSeqLength",
+    "hyperparams.training.sequencesPerUpdate",
+    "hyperparams.training.validationShare",
+)
 UNALIGNED = (
     "The two did not start from the same weights: equal step numbers are paired, and they are not equal amounts of "
     "training."
@@ -52,24 +63,23 @@ def verdict(curves: Curves) -> str:
     """One sentence: did the two part, and what does the answer rest on?"""
     parting, windows = curves.parting, curves.windows
     if not curves.full_windows:
-        groups = _count(len(windows.steps), "window")
-        return f"not judged: no full window of {_count(curves.window, 'step')} in {groups} over " + _count(
-            curves.compared, "compared step"
-        )
+        compared = _count(curves.compared, "compared step")
+        return f"not judged: no full window of {_count(curves.window, 'step')} among {compared}"
     rests = f"{_count(curves.full_windows, 'full window')} of {_count(curves.window, 'step')}"
     if parting:
-        span = _span(parting.first_step, parting.last_step)
+        span = _steps_of(parting.first_step, parting.last_step)
         if parting.reason == "nonFinite":
-            return f"parting at steps {span}: only one of the two losses is finite there; {rests}"
+            return f"parting at {span}: only one of the two losses is finite there; {rests}"
         mean = _beyond(parting.mean_difference, curves.margin)
-        return f"parting at steps {span}: mean difference {mean}, margin {curves.margin:g}; {rests}"
+        side = "higher" if (parting.mean_difference or 0) > 0 else "lower"
+        return f"parting at {span}: the run's loss is {side}, mean difference {mean}, margin {curves.margin:g}; {rests}"
     if not curves.max_abs_window:
         return f"no parting in {rests}; every mean difference is exactly 0"
     full = windows.full.nonzero()[0]
     largest = full[abs(windows.mean_differences[full]).argmax()]
-    span = _span(windows.first_steps[largest], windows.last_steps[largest])
+    span = _steps_of(windows.first_steps[largest], windows.last_steps[largest])
     size = windows.mean_differences[largest]
-    return f"no parting in {rests}; largest mean difference {size:+.4g} at steps {span}, margin {curves.margin:g}"
+    return f"no parting in {rests}; largest mean difference {size:+.4g} at {span}, margin {curves.margin:g}"
 
 
 def _identities(comparison: Comparison) -> Iterator[str]:
@@ -104,6 +114,8 @@ def _settings(comparison: Comparison, width: int) -> Iterator[str]:
         yield from map(_difference, comparison.differences)
     else:
         yield f"plan: the same ({run.config_hash})"
+    if drawn := [each.path for each in comparison.differences if each.path in DRAWING]:
+        yield from wrap(OTHER_ROWS.format(", ".join(drawn)), width)
     if not comparison.aligned_steps:
         yield from wrap(UNALIGNED, width)
     same = run.division == baseline.division
@@ -209,6 +221,10 @@ def _difference(found: Difference) -> str:
 
 def _value(value: Any) -> str:
     return MISSING if value is None else visible(json.dumps(value, ensure_ascii=False))
+
+
+def _steps_of(first: int, last: int) -> str:
+    return f"step{'' if first == last else 's'} {_span(first, last)}"
 
 
 def _span(first: int, last: int) -> str:

@@ -50,6 +50,11 @@ FIELDS = (
     Field("trainingRows", "rows in an epoch"),
     Field("validationRows", "rows held out"),
     Field("skippedRows", "rows whose assistant tokens do not fit"),
+    Field("parentRunId", "the run it branched from"),
+    Field("sourceSnapshotId", "the snapshot it started from"),
+    Field("sourceStep", "the parent's update at which that was saved"),
+    Field("restore", "what it took up from there: weights or trainingState"),
+    Field("changes", "what its point set, by path below config"),
 )
 
 
@@ -77,6 +82,13 @@ def _failure(run: Run) -> str | None:
     return run.failure_reason.split("\n")[0] if run.failure_reason else None
 
 
+def _source(run: Run) -> str | None:
+    if run.parent_run_id is None or run.source_snapshot_id is None:
+        return None
+    snapshot = run.source_snapshot_id[:12]
+    return f"{run.parent_run_id} at step {run.source_step} (snapshot {snapshot}, {run.restore} restored)"
+
+
 BLOCK = (
     Column("Run", "runId"),
     Column("Name", "name"),
@@ -86,6 +98,8 @@ BLOCK = (
     Column("Progress", _progress),
     Column("Validation loss", "validationLoss"),
     Column("Saved step", "savedStep"),
+    Column("Branched from", _source),
+    Column("Changes", lambda run: "\n".join(f"{path}: {value}" for path, value in (run.changes or {}).items()) or None),
     Column("Workload", "workload"),
     Column("Base model", "baseModel"),
     Column("Dataset", lambda run: f"{run.dataset[:12]} ({run.dataset_name})" if run.dataset_name else run.dataset[:12]),
@@ -112,7 +126,7 @@ RUN = View(
         Column("LOSS", "loss"),
         Column("CONFIG", "configHash"),
         Column("WORKLOAD", "workload"),
-        Column("CREATED", "createdAt"),
+        Column("CREATED", lambda run: run.created_at[:19] + "Z"),
     ),
     block=BLOCK,
 )
@@ -132,7 +146,14 @@ def settings(record: Run | ResolvedRun) -> str:
     """Config and execution with every default filled in; what the descriptor set itself is marked."""
     pairs = [*leaves(record.config, "config"), *leaves(record.execution, "execution")]
     stated = set(record.stated)
-    return labelled([(path, f"{value}  (stated)" if path in stated else value) for path, value in pairs])
+    return labelled(
+        [(path, f"{_exact(value)}  (stated)" if path in stated else _exact(value)) for path, value in pairs]
+    )
+
+
+def _exact(value: object) -> str | None:
+    """A setting in its own type: `8` is an integer and `8.0` a float, as in a plan."""
+    return None if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
 SETTINGS = View(name="run", fields=FIELDS, to_text=settings)

@@ -14,6 +14,13 @@ def _bytes(snapshot: Snapshot) -> int:
     return sum(artifact.size_bytes for artifact in snapshot.artifacts)
 
 
+def _artifacts(snapshot: Snapshot) -> str:
+    return "\n".join(
+        f"{artifact.kind}, {'swept' if artifact.swept else f'{artifact.size_bytes} bytes'}"
+        for artifact in snapshot.artifacts
+    )
+
+
 SNAPSHOT = View(
     name="snapshot",
     plural="snapshots",
@@ -41,5 +48,18 @@ SNAPSHOT = View(
         Column("VALIDATION LOSS", "validationLoss"),
         Column("BEST", "best"),
         Column("HELD BY", "heldBy"),
+    ),
+    block=(
+        Column("Snapshot", "snapshotId"),
+        Column("Run", "runId"),
+        Column("Attempt", "attempt"),
+        Column("Saved step", "step"),
+        Column("Epoch", "epoch"),
+        Column("Artifacts", _artifacts),
+        Column("Status", "status"),
+        Column("Validation loss", "validationLoss"),
+        Column("Best", "best"),
+        Column("Held by", lambda snapshot: "\n".join(snapshot.held_by) or None),
+        Column("Created", "createdAt"),
     ),
 )

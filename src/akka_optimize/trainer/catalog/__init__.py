@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING
 from akka_optimize.trainer.catalog.base import utc_now
 from akka_optimize.trainer.catalog.database import Database
 from akka_optimize.trainer.catalog.datasets import Datasets
+from akka_optimize.trainer.catalog.deletion import Deletion
+from akka_optimize.trainer.catalog.lineage import Lineage
 from akka_optimize.trainer.catalog.metrics import Metrics
 from akka_optimize.trainer.catalog.migrations import migrate
-from akka_optimize.trainer.catalog.new import NewRun, NewSnapshot
+from akka_optimize.trainer.catalog.new import NewRun, NewSnapshot, NewSubmission
+from akka_optimize.trainer.catalog.pins import Pins
 from akka_optimize.trainer.catalog.runs import Runs
 from akka_optimize.trainer.catalog.snapshots import Snapshots
+from akka_optimize.trainer.catalog.submissions import Submissions
 from akka_optimize.trainer.catalog.workloads import Workloads
 
 if TYPE_CHECKING:
@@ -25,10 +29,10 @@ if TYPE_CHECKING:
 
     from akka_optimize.trainer.home import Home
 
-__all__ = ["Catalog", "NewRun", "NewSnapshot"]
+__all__ = ["Catalog", "NewRun", "NewSnapshot", "NewSubmission"]
 
 
-class Catalog(Datasets, Workloads, Runs, Metrics, Snapshots):
+class Catalog(Datasets, Workloads, Runs, Metrics, Snapshots, Pins, Lineage, Submissions, Deletion):
     """One home's catalog; several processes and threads may have it open."""
 
     def __init__(self, home: Home, now: Callable[[], str]) -> None:

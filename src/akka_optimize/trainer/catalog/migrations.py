@@ -60,6 +60,24 @@ STEPS: tuple[tuple[str, ...], ...] = (
             status TEXT NOT NULL, validation_loss TEXT, created_at TEXT NOT NULL)""",
         "CREATE UNIQUE INDEX ix_snapshots_run_id_step_attempt ON snapshots (run_id, step, attempt)",
     ),
+    (
+        "ALTER TABLE runs ADD COLUMN parent_run_id TEXT REFERENCES runs (run_id)",
+        "ALTER TABLE runs ADD COLUMN source_snapshot_id TEXT",
+        "ALTER TABLE runs ADD COLUMN source_step BIGINT",
+        "ALTER TABLE runs ADD COLUMN restore TEXT",
+        "ALTER TABLE runs ADD COLUMN changes TEXT",
+        "CREATE INDEX ix_runs_parent_run_id_position ON runs (parent_run_id, position)",
+        "CREATE INDEX ix_runs_source_snapshot_id_position ON runs (source_snapshot_id, position)",
+        """CREATE TABLE pins (
+            snapshot_id TEXT NOT NULL REFERENCES snapshots (snapshot_id), kind TEXT NOT NULL, created_at TEXT NOT NULL,
+            PRIMARY KEY (snapshot_id, kind))""",
+        """CREATE TABLE submissions (
+            submission_id TEXT NOT NULL PRIMARY KEY, parent_run_id TEXT NOT NULL, snapshot_id TEXT NOT NULL,
+            steps BIGINT NOT NULL, restore TEXT NOT NULL, created_at TEXT NOT NULL)""",
+        """CREATE TABLE deleted_runs (
+            run_id TEXT NOT NULL PRIMARY KEY, submission_id TEXT, deleted_at TEXT NOT NULL)""",
+        "CREATE INDEX ix_deleted_runs_submission_id ON deleted_runs (submission_id)",
+    ),
 )
 
 

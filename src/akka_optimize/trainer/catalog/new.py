@@ -37,6 +37,11 @@ class NewRun:
     training_rows: int
     validation_rows: int
     skipped_rows: int
+    parent_run_id: str | None = None  # the five below: a child's alone
+    source_snapshot_id: str | None = None
+    source_step: int | None = None
+    restore: str | None = None
+    changes: Document | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,3 +56,14 @@ class NewSnapshot:
     artifacts: tuple[Artifact, ...]
     status: str = field(default="Available")
     validation_loss: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSubmission:
+    """What a fan's token is bound to."""
+
+    submission_id: str
+    parent_run_id: str
+    snapshot_id: str
+    steps: int
+    restore: str

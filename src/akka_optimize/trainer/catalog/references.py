@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Select, func, null, select
 
 from akka_optimize import errors
 from akka_optimize.trainer.names import shown
@@ -25,6 +25,11 @@ class Kind:
     name: ColumnElement[Any]
     owner: ColumnElement[str]  # the id, in the table of the names
     command: str  # that lists them
+
+
+def snapshots(id: ColumnElement[str]) -> Kind:
+    """Snapshots, which have no names, out of any table with their ids."""
+    return Kind("snapshot", id, null(), id, "akka-optimize training runs snapshots RUN")
 
 
 def find(connection: Connection, kind: Kind, reference: str) -> str:

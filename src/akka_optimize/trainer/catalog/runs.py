@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import asdict
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, fields
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, update
@@ -31,18 +31,19 @@ class Runs(Part):
         """Queue a run. Raises Conflict (run id or submission taken) and Invalid (a name that looks like an id)."""
         with self._database.write() as connection:
             insert_run(connection, new, self._now())
-            return _run(connection, new.run_id)
+            return run_of(connection, new.run_id)
 
     def run(self, reference: str) -> Run:
         """One run by id, unique name or prefix. Raises Invalid (empty), NotFound, Ambiguous."""
         with self._database.read() as connection:
-            return _run(connection, references.find(connection, KIND, reference))
+            return run_of(connection, references.find(connection, KIND, reference))
 
     def submitted(self, submission_id: str) -> Run | None:
-        """The run that a submission started; None when it started none."""
+        """The run that was started by itself under a submission's token; None when none was. Children do not count."""
+        alone = (table.c.submission_id == submission_id, table.c.parent_run_id.is_(None))
         with self._database.read() as connection:
-            row = connection.execute(_selected().where(table.c.submission_id == submission_id)).one_or_none()
-        return None if row is None else _record(row)
+            row = connection.execute(selected().where(*alone)).one_or_none()
+        return None if row is None else record(row)
 
     def runs(self, phase: str | None = None, workload: str | None = None, limit: int = 100, offset: int = 0) -> Page:
         """Runs, newest first; `phase` may be "open". Raises Invalid (phase, limit, offset), NotFound (workload)."""
@@ -54,15 +55,21 @@ class Runs(Part):
                 condition.append(table.c.workload_id == references.find(connection, workloads.KIND, workload))
             total = connection.execute(select(func.count()).select_from(table).where(*condition)).scalar_one()
             rows = connection.execute(
-                _selected().where(*condition).order_by(table.c.position.desc()).limit(limit).offset(offset)
+                selected().where(*condition).order_by(table.c.position.desc()).limit(limit).offset(offset)
             )
-            return Page(tuple(_record(row) for row in rows), offset, total)
+            return Page(tuple(record(row) for row in rows), offset, total)
+
+    def folders(self, among: Collection[str]) -> frozenset[str]:
+        """Those of these folders that a run has."""
+        with self._database.read() as connection:
+            found = connection.execute(select(table.c.folder).where(table.c.folder.in_(among)))
+            return frozenset(found.scalars())
 
     def active(self) -> tuple[Run, ...]:
         """The runs that a worker has in hand, oldest first."""
         with self._database.read() as connection:
-            rows = connection.execute(_selected().where(table.c.phase.in_(ACTIVE)).order_by(table.c.position))
-            return tuple(_record(row) for row in rows)
+            rows = connection.execute(selected().where(table.c.phase.in_(ACTIVE)).order_by(table.c.position))
+            return tuple(record(row) for row in rows)
 
     def counts(self) -> dict[str, int]:
         """How many runs are in each phase; phases without any are there too."""
@@ -87,7 +94,7 @@ class Runs(Part):
                     cancel_requested=False,
                 )
             )
-            return _run(connection, run_id)
+            return run_of(connection, run_id)
 
     def set_phase(
         self,
@@ -104,9 +111,9 @@ class Runs(Part):
         Raises NotFound.
         """
         with self._database.write() as connection:
-            if _phase(connection, run_id) not in only_from:
+            if phase_of(connection, run_id) not in only_from:
                 return None
-            _move(
+            move(
                 connection,
                 run_id,
                 phase,
@@ -115,7 +122,7 @@ class Runs(Part):
                 failure_reason=failure_reason,
                 resumable=resumable,
             )
-            return _run(connection, run_id)
+            return run_of(connection, run_id)
 
     def request_cancel(self, reference: str) -> Run:
         """Cancel a run that waits at once; ask the worker of one in hand, which may take until its next step.
@@ -124,14 +131,11 @@ class Runs(Part):
         """
         with self._database.write() as connection:
             run_id = references.find(connection, KIND, reference)
-            phase = _phase(connection, run_id)
+            phase = phase_of(connection, run_id)
             if phase in TERMINAL_PHASES:
                 raise errors.Refused(f"run {run_id} is {phase} and cannot be cancelled", field="run")
-            if phase in ACTIVE:
-                connection.execute(update(table).where(table.c.run_id == run_id).values(cancel_requested=True))
-            else:
-                _move(connection, run_id, "CANCELLED", ended_at=self._now())
-            return _run(connection, run_id)
+            ask_to_stop(connection, run_id, phase, self._now())
+            return run_of(connection, run_id)
 
     def cancel_requested(self, run_id: str) -> bool:
         """Has somebody asked this run to stop? Raises NotFound."""
@@ -169,35 +173,66 @@ def insert_run(connection: Connection, new: NewRun, now: str) -> None:
         check_not_id(new.name, "run")
     if connection.execute(select(table.c.run_id).where(table.c.run_id == new.run_id)).scalar() is not None:
         raise errors.Conflict(f"a run {new.run_id} exists already", field="runId")
-    if new.submission_id is not None:
-        taken = connection.execute(select(table.c.run_id).where(table.c.submission_id == new.submission_id)).scalar()
-        if taken is not None:
-            raise errors.Conflict(
-                f"submission {shown(new.submission_id)} started run {taken} already",
-                field="submissionId",
-                hint="use a new submissionId for another run",
-            )
-    values = asdict(new)
-    values |= values.pop("division")
-    connection.execute(
-        insert(table).values(
-            **values,
-            position=next_position(connection, table.c.position),
-            phase="QUEUED",
-            attempt=0,
-            cancel_requested=False,
-            observed_step=0,
-            resumable=False,
-            created_at=now,
+    if new.submission_id is not None and (used := spent(connection, new.submission_id)):
+        raise errors.Conflict(
+            f"submission {shown(new.submission_id)} {used}",
+            field="submissionId",
+            hint="use a new submissionId for another run",
         )
+    insert_rows(connection, [new], now)
+
+
+def insert_rows(connection: Connection, runs: Sequence[NewRun], now: str) -> None:
+    """Queue runs, in this order, in an open writing transaction; the caller has made sure that none is there."""
+    first = next_position(connection, table.c.position)
+    known = {
+        "phase": "QUEUED",
+        "attempt": 0,
+        "cancel_requested": False,
+        "observed_step": 0,
+        "resumable": False,
+        "created_at": now,
+    }
+    connection.execute(
+        insert(table), [_values(new) | known | {"position": position} for position, new in enumerate(runs, first)]
     )
 
 
-def _move(connection: Connection, run_id: str, phase: str, **values: Any) -> None:
+def _values(new: NewRun) -> dict[str, Any]:
+    """The columns of a run that are known at submission."""
+    values = {field.name: getattr(new, field.name) for field in fields(NewRun)}
+    values |= asdict(values.pop("division"))
+    return values
+
+
+def spent(connection: Connection, submission_id: str) -> str | None:
+    """What the token was used for; None for a fresh one."""
+    taken = connection.execute(select(table.c.run_id).where(table.c.submission_id == submission_id)).scalar()
+    if taken is not None:
+        return f"started run {taken} already"
+    deleted, fans = schema.deleted_runs, schema.submissions
+    gone = connection.execute(select(deleted.c.run_id).where(deleted.c.submission_id == submission_id)).scalar()
+    if gone is not None:
+        return f"started run {gone}, which was deleted"
+    fan = connection.execute(select(fans.c.parent_run_id).where(fans.c.submission_id == submission_id)).scalar()
+    return None if fan is None else f"started children of run {fan}"
+
+
+def move(connection: Connection, run_id: str, phase: str, **values: Any) -> None:
+    """Set a run's phase, and columns that go with it."""
     connection.execute(update(table).where(table.c.run_id == run_id).values(phase=phase, **values))
 
 
-def _phase(connection: Connection, run_id: str) -> str:
+def ask_to_stop(connection: Connection, run_id: str, phase: str, now: str) -> None:
+    """Cancel a run that is not terminal: at once, or through its worker where it has one."""
+    if phase in ACTIVE:
+        connection.execute(update(table).where(table.c.run_id == run_id).values(cancel_requested=True))
+    else:
+        move(connection, run_id, "CANCELLED", ended_at=now)
+
+
+def phase_of(connection: Connection, run_id: str) -> str:
+    """The phase of the run with exactly this id. Raises NotFound."""
     phase: str | None = connection.execute(select(table.c.phase).where(table.c.run_id == run_id)).scalar()
     if phase is None:
         raise _unknown(run_id)
@@ -206,7 +241,7 @@ def _phase(connection: Connection, run_id: str) -> str:
 
 def require_run(connection: Connection, run_id: str) -> None:
     """Raise NotFound unless there is a run with exactly this id."""
-    _phase(connection, run_id)
+    phase_of(connection, run_id)
 
 
 def _unknown(run_id: str) -> errors.NotFound:
@@ -224,20 +259,23 @@ def _phases(phase: str | None) -> tuple[str, ...]:
     return (phase,)
 
 
-def _selected() -> Select[Any]:
+def selected() -> Select[Any]:
+    """Runs with their workload's name: what `record` reads."""
     columns = [column for column in table.columns if column.name not in _INTERNAL]
     named = schema.workloads.c.name.label("workload")
     return select(*columns, named).join(schema.workloads, schema.workloads.c.workload_id == table.c.workload_id)
 
 
-def _run(connection: Connection, run_id: str) -> Run:
-    row = connection.execute(_selected().where(table.c.run_id == run_id)).one_or_none()
+def run_of(connection: Connection, run_id: str) -> Run:
+    """The run with exactly this id. Raises NotFound."""
+    row = connection.execute(selected().where(table.c.run_id == run_id)).one_or_none()
     if row is None:
         raise _unknown(run_id)
-    return _record(row)
+    return record(row)
 
 
-def _record(row: Row[Any]) -> Run:
+def record(row: Row[Any]) -> Run:
+    """A row of `selected`."""
     values = dict(row._mapping)
     values["division"] = Division(**{name: values.pop(name) for name in _DIVISION})
     values["stated"] = tuple(values["stated"])

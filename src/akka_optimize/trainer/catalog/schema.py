@@ -148,8 +148,15 @@ runs = Table(
     Column("created_at", Text, nullable=False),
     Column("started_at", Text),
     Column("ended_at", Text),
+    Column("parent_run_id", Text, ForeignKey("runs.run_id")),
+    Column("source_snapshot_id", Text),
+    Column("source_step", BigInteger),
+    Column("restore", Text),
+    Column("changes", Json),
     Index("ix_runs_phase_position", "phase", "position"),
     Index("ix_runs_workload_id_position", "workload_id", "position"),
+    Index("ix_runs_parent_run_id_position", "parent_run_id", "position"),
+    Index("ix_runs_source_snapshot_id_position", "source_snapshot_id", "position"),
 )
 
 metric_chunks = Table(
@@ -176,4 +183,31 @@ snapshots = Table(
     Column("validation_loss", Number),
     Column("created_at", Text, nullable=False),
     Index("ix_snapshots_run_id_step_attempt", "run_id", "step", "attempt", unique=True),
+)
+
+pins = Table(
+    "pins",
+    metadata,
+    Column("snapshot_id", Text, ForeignKey("snapshots.snapshot_id"), primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("created_at", Text, nullable=False),
+)
+
+submissions = Table(  # what each token of a fan is bound to; outlives the children and their parent
+    "submissions",
+    metadata,
+    Column("submission_id", Text, primary_key=True),
+    Column("parent_run_id", Text, nullable=False),
+    Column("snapshot_id", Text, nullable=False),
+    Column("steps", BigInteger, nullable=False),
+    Column("restore", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+)
+
+deleted_runs = Table(  # ids that are never given out again
+    "deleted_runs",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("submission_id", Text, index=True),
+    Column("deleted_at", Text, nullable=False),
 )

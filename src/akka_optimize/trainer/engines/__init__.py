@@ -21,6 +21,7 @@ ENGINES = {
     "decoder": "akka_optimize.trainer.engines.decoder",
     "arithmetic": "akka_optimize.trainer.engines.arithmetic",
 }
+METADATA = "akka-optimize"  # the one key in a weights file's metadata: with more, safetensors writes them in any order
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,19 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """The parent's snapshot that a child starts from.
+
+    `restore` is "weights", the adapter's function alone with everything else fresh, or "trainingState": adapter,
+    optimizer, random-number generators and data position, under the child's own schedule.
+    """
+
+    restore: str
+    weights: Path
+    training_state: Path | None  # there under "trainingState"
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """All that decides a run's arithmetic, and how it is carried out."""
 
@@ -45,11 +59,12 @@ class Job:
     rows: Sequence[Document]  # chat rows, in dataset order
     base_model: BaseModel
     threads: int = 1
+    source: Source | None = None  # None: from the base model
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One optimizer update, numbered from 1."""
+    """One optimizer update of the run itself, numbered from 1 wherever it started from."""
 
     step: int
     loss: float  # token-weighted mean over the update's rows, nats
@@ -70,7 +85,7 @@ class Session(Protocol):
         ...
 
     def epoch(self) -> float:
-        """How many times the training rows have been gone through so far."""
+        """How many times the training rows have been gone through, those of a restored training state included."""
         ...
 
     def validate(self) -> float | None:
@@ -98,7 +113,7 @@ class Engine(Protocol):
         ...
 
     def start(self, job: Job) -> Session:
-        """Load the model and make ready for the first update."""
+        """Load the model, restore the job's source on it, and make ready for the first update."""
         ...
 
 

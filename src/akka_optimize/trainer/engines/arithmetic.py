@@ -1,9 +1,10 @@
 """An engine that trains nothing: curves from arithmetic, at any speed, without torch.
 
-It stands in for a real engine where the life of a run is what matters. A curve is a function of the plan: the loss
-falls with the learning rate spent so far, the noise on it comes from the seed, the dataset and the sequences per
-update (what decides the rows of an update), and the division changes nothing. Equal plans give equal curves, all
-columns included.
+It stands in for a real engine where the life of a run is what matters. A curve is a function of the plan and the
+source: the loss falls with the learning rate spent so far, the noise on it comes from the seed, the dataset, the
+sequences per update and the position in the data (what decides the rows of an update), and the division changes
+nothing. Equal plans give equal curves, all columns included. A snapshot's weights hold the rate spent; its training
+state holds the data position too, so that a child goes on in the parent's noise.
 
 Two environment variables, read when a run starts:
 
@@ -34,7 +35,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from akka_optimize.errors import Invalid
-from akka_optimize.trainer.engines import Step
+from akka_optimize.trainer.engines import METADATA, Step
 from akka_optimize.trainer.engines.decoder import tokens
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class ArithmeticSession:
         self._delay = float(environ.get("AKKA_ARITHMETIC_STEP_SECONDS", "0"))
         self._faults = parse_faults(environ.get("AKKA_ARITHMETIC_FAULT", ""), int(job.plan["seed"]))
         self._step = 0
-        self._spent = 0.0
+        self._spent, self._updates_before = before(job)
         self.environment: Document = {"engine": "arithmetic", "device": "none", "threads": job.threads}
 
     def steps(self) -> Iterator[Step]:
@@ -95,27 +96,30 @@ class ArithmeticSession:
                 yield Step(step, loss, norm, 0 < limit < norm, rate, 24 * size, self._delay)
 
     def epoch(self) -> float:
-        """Updates done, times their rows, over the rows that are not held out."""
+        """Updates done, a restored state's included, times their rows, over the rows that are not held out."""
         training = self._job.plan["hyperparams"]["training"]
         rows = len(self._job.rows) - self._held_out()
-        return float(self._step * int(training["sequencesPerUpdate"]) / max(rows, 1))
+        done = self._updates_before + self._step
+        return float(done * int(training["sequencesPerUpdate"]) / max(rows, 1))
 
     def validate(self) -> float | None:
         """The curve without its noise, a little higher; None when no row is held out."""
         return FLOOR + 0.02 + (START - FLOOR) * math.exp(-self._spent) if self._held_out() else None
 
     def save_weights(self, path: Path) -> None:
-        """Two small matrices that depend on the plan and the update."""
+        """Two small matrices that depend on the plan and the update, and the rate spent, to the last bit."""
         from safetensors.numpy import save_file
 
-        rank = int(self._job.plan["hyperparams"]["lora"]["rank"])
-        down = np.full((rank, 4), self._spent, np.float32)
-        up = np.full((4, rank), self._step, np.float32)
-        save_file({"made_up.lora_A": down, "made_up.lora_B": up}, path)
+        lora = self._job.plan["hyperparams"]["lora"]
+        down = np.full((lora["rank"], 4), self._spent, np.float32)
+        up = np.full((4, lora["rank"]), self._step, np.float32)
+        about = {"rank": lora["rank"], "alpha": lora["alpha"], "spent": self._spent}
+        save_file({"made_up.A": down, "made_up.B": up}, path, metadata={METADATA: json.dumps(about)})
 
     def save_training_state(self, path: Path) -> None:
-        """The update and the learning rate spent, as JSON."""
-        path.write_text(json.dumps({"step": self._step, "spent": self._spent}))
+        """The update, the learning rate spent and the updates that the data has been read for, as JSON."""
+        state = {"step": self._step, "spent": self._spent, "updates": self._updates_before + self._step}
+        path.write_text(json.dumps(state))
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -130,9 +134,11 @@ class ArithmeticSession:
         t = np.arange(first, last)  # (updates,)
         rates = learning_rates(plan, t)
         strength = 40 * math.sqrt(plan["hyperparams"]["lora"]["rank"] / 8)
-        spent = self._spent + np.cumsum(rates * strength)
+        spent = np.cumsum([self._spent, *(rates * strength)])[
+            1:
+        ]  # one by one, so wherever a run was cut, its bits stay
         left = np.exp(-spent)
-        noise = noise_at(f"{plan['seed']}/{plan['dataset']}/{size}", t)
+        noise = noise_at(f"{plan['seed']}/{plan['dataset']}/{size}", t + self._updates_before)
         loss = FLOOR + (START - FLOOR) * left + 0.2 / math.sqrt(size) * noise
         norm = 0.3 + 1.5 * left + 0.1 * np.abs(noise)
         columns = ((t + 1).tolist(), rates.tolist(), spent.tolist(), loss.tolist(), norm.tolist())
@@ -156,6 +162,19 @@ class ArithmeticSession:
                 case "spike":
                     norm *= 1000
         return loss, norm
+
+
+def before(job: Job) -> tuple[float, int]:
+    """What a job starts with: the learning rate that its source has spent, and the updates that read the data."""
+    if job.source is None:
+        return 0.0, 0
+    if job.source.training_state is not None:
+        state = json.loads(job.source.training_state.read_text())
+        return state["spent"], state["updates"]
+    from safetensors import safe_open
+
+    with safe_open(job.source.weights, framework="np") as file:
+        return json.loads(file.metadata()[METADATA])["spent"], 0
 
 
 def learning_rates(plan: Document, t: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 * `drain`: the queue, and when to leave
 * `attempt`: one attempt at one run
 * `curves`: what the steps recorded, on its way to the catalog
+* `source`: what a child starts from
 * `save`: snapshots
 * `ending`: how an attempt ended, and what an exception means
 * `log`: what is printed goes to the run's own log

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from akka_optimize import errors
 from akka_optimize.core import plans
-from akka_optimize.trainer import base_models, datasets, environment, folder
+from akka_optimize.trainer import base_models, datasets, environment, folder, retention
 from akka_optimize.trainer import closing as record
 from akka_optimize.trainer.engines import Job, engine
-from akka_optimize.trainer.worker import log
+from akka_optimize.trainer.worker import log, source
 from akka_optimize.trainer.worker.curves import Curves
 from akka_optimize.trainer.worker.ending import Ending
 from akka_optimize.trainer.worker.save import save
@@ -94,7 +94,10 @@ class Attempt:
                 raise errors.Internal(f"the engine stopped after update {done} of {run.steps}")
 
     def _session(self) -> Session:
-        """The run's engine, ready for the first update. Raises Refused (other base model), and what engines do."""
+        """The run's engine, ready for the first update.
+
+        Raises Refused (other base model), SourceLost (a child's snapshot), and what engines do.
+        """
         run = self._run
         model = base_models.find(run.base_model)
         if model.revision != run.plan["baseModel"]["revision"]:
@@ -104,7 +107,10 @@ class Attempt:
                 field="baseModel",
             )
         rows = datasets.rows(self._home, run.dataset)
-        return engine(model.engine).start(Job(run.run_id, run.plan, run.division, rows, model))
+        found = source.find(self._catalog, self._home, run)
+        if found is not None:
+            log.say(f"from update {run.source_step} of run {run.parent_run_id}, {run.restore} restored")
+        return engine(model.engine).start(Job(run.run_id, run.plan, run.division, rows, model, source=found))
 
     def _describe(self, session: Session) -> None:
         """Put on record, before the first update, what the numbers may depend on."""
@@ -128,6 +134,7 @@ class Attempt:
         if saves:
             save(self._catalog, self._folder, self._run, session, step=at, validation=self._validation)
             log.say(f"saved after update {at} of {self._run.steps}; loss {step.loss:.4f}")
+            retention.sweep(self._catalog, self._folder, self._run)
         return True
 
     def _validate(self, session: Session, at: int) -> None:

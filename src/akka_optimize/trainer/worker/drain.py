@@ -1,4 +1,4 @@
-"""The queue of one home, from the worker's side: take what is there, then look once more, then leave."""
+"""The queue of one home, from a worker's side: take what is there, then look once more, then leave."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import signal
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from akka_optimize.trainer import claims, recover
+from akka_optimize.trainer import claims, recover, slots
 from akka_optimize.trainer.catalog import Catalog
 from akka_optimize.trainer.home import Home, Lock
-from akka_optimize.trainer.launch import WORKER
 from akka_optimize.trainer.worker import log
 from akka_optimize.trainer.worker.attempt import Attempt
 
@@ -38,13 +37,14 @@ class Stop:
 
 
 def main(argv: Sequence[str]) -> int:
-    """`HOME [--lock DESCRIPTOR]`: work until the queue of HOME is empty; leave at once if another worker is there."""
+    """`HOME [--lock DESCRIPTOR --place NAME]`: work until the queue of HOME is empty; leave where no place is free."""
     usage = argparse.ArgumentParser("python -m akka_optimize.trainer.worker", description="Carry out queued runs.")
     usage.add_argument("home", metavar="HOME", help="the trainer's folder")
     usage.add_argument("--lock", metavar="DESCRIPTOR", type=int, help="an inherited file that holds the worker's lock")
+    usage.add_argument("--place", metavar="NAME", help="that lock's name")
     given = usage.parse_args(argv)
     home = Home.open(given.home)
-    lock = home.lock(WORKER) if given.lock is None else _handed_over(given.lock)
+    lock = slots.take(home) if given.lock is None else _handed_over(given.place, given.lock)
     stop = Stop()
     stop.listen()
     faulthandler.enable()
@@ -54,23 +54,27 @@ def main(argv: Sequence[str]) -> int:
 
 
 def drain(catalog: Catalog, home: Home, lock: Lock | None, stop: Stop) -> None:
-    """Carry out queued runs while the worker's `lock` is ours, until none is left or somebody says stop.
+    """Carry out queued runs while a worker's place is ours by `lock`, until none is left or somebody says stop.
 
-    A run that was committed while the lock was still held has nobody else who would start a worker for it. So the
-    queue is looked at again after letting go.
+    A run that was committed while all places were still held has nobody else who would start a worker for it. So the
+    queue is looked at again after letting go. A place that the home no longer has is left after the run at hand.
     """
     while lock is not None:
         with lock:
             for note in recover.recover(catalog, home):
                 log.say(note)
-            while not stop.asked and (taken := claims.take(catalog, home)) is not None:
+            while _may_go_on(home, lock, stop) and (taken := claims.take(catalog, home)) is not None:
                 run, hold = taken
                 with hold:
                     Attempt(catalog, home, run, stop).carry_out()
         waiting = not stop.asked and catalog.runs(phase="QUEUED", limit=1).total
-        lock = home.lock(WORKER) if waiting else None
+        lock = slots.take(home) if waiting else None
 
 
-def _handed_over(descriptor: int) -> Lock:
+def _may_go_on(home: Home, lock: Lock, stop: Stop) -> bool:
+    return not stop.asked and slots.allowed(home, lock)
+
+
+def _handed_over(place: str, descriptor: int) -> Lock:
     os.set_inheritable(descriptor, False)
-    return Lock(WORKER, descriptor)
+    return Lock(place, descriptor)

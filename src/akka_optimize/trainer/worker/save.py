@@ -8,7 +8,8 @@ import shutil
 from typing import TYPE_CHECKING
 
 from akka_optimize.records import Artifact
-from akka_optimize.trainer import disk, files
+from akka_optimize.trainer import artifacts, disk, files
+from akka_optimize.trainer.artifacts import MANIFEST, TRAINING_STATE, WEIGHTS
 from akka_optimize.trainer.catalog.new import NewSnapshot
 
 if TYPE_CHECKING:
@@ -19,12 +20,11 @@ if TYPE_CHECKING:
     from akka_optimize.trainer.engines import Session
 
 FORMAT_VERSION = 1
-WEIGHTS, TRAINING_STATE, MANIFEST = "weights.safetensors", "training-state.pt", "manifest.json"
 
 
 def save(catalog: Catalog, folder: Path, run: Run, session: Session, *, step: int, validation: float | None) -> str:
     """Save the session after the update `step` in the run's `folder`; the snapshot's id. Raises OSError, Exhausted."""
-    place = folder / "snapshots" / str(step)
+    place = artifacts.place(folder, step)
     beside = place.with_name(f".tmp-{step}")
     for leftover in (beside, place):  # of an attempt that died before the catalog knew of it
         shutil.rmtree(leftover, ignore_errors=True)

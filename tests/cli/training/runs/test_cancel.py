@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest.mock import call
 
 import pytest
@@ -14,9 +15,16 @@ CANCELLED = [*LOOKED_AT, call.cancel_run(RUN.run_id)]
 
 
 def test_force_asks_nothing():
-    """The run is looked up, cancelled by its id, and emitted as it is afterwards."""
+    """The run is looked up, cancelled by its id, and emitted as it is afterwards; one in hand is told to be so."""
     done = carry_out("training runs cancel first --force")
-    assert (done.code, done.emitted, done.calls, done.err) == (0, [RUN], CANCELLED, "")
+    assert (done.code, done.emitted, done.calls) == (0, [RUN], CANCELLED)
+    assert done.err == "Asked to stop: it is cancelled once its current step is done.\n"
+
+
+def test_a_queued_run_is_cancelled_at_once():
+    """Nothing is left to be told of it."""
+    done = carry_out("training runs cancel first --force", cancel_run=replace(RUN, phase="CANCELLED"))
+    assert (done.code, done.err) == (0, "")
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("YES", 0), ("n", 1), ("", 1), ("maybe", 1), (None, 1)])
@@ -57,3 +65,18 @@ def test_a_run_that_has_ended_is_refused():
     done = carry_out("training runs cancel first --force", cancel_run=Refused("run 7d49 is COMPLETED already"))
     assert (done.code, done.out) == (1, "")
     assert "COMPLETED already" in done.err
+
+
+def test_a_submission_is_cancelled_as_one():
+    """Every run of it that has not ended is asked to stop, after one question."""
+    console = Answers("y")
+    done = carry_out("training runs cancel --submission token", console=console)
+    assert (done.code, done.calls) == (0, [call.cancel_submission("token")])
+    assert console.asked == ["Cancel every run of submission token that has not ended? [y/N] "]
+
+
+@pytest.mark.parametrize("words", ["", "first --submission token"])
+def test_one_run_or_one_submission_is_named(words):
+    """Neither, or both, is wrong usage, found before any request."""
+    done = carry_out(f"training runs cancel {words} --force")
+    assert (done.code, done.calls) == (2, [])

@@ -20,5 +20,8 @@ from akka_optimize.output.views.base_model import BASE_MODEL
 @click.option("--all", "everything", is_flag=True, help="List those that are not selected too")
 @click.pass_obj
 def list(app: App, everything: bool) -> None:
-    """List base models."""
+    """List base models. Those that are not selected can be trained too; --all lists them.
+
+    akka/arithmetic is one of these: it trains nothing, and makes up its curves at once, for trying things out.
+    """
     app.emit(app.trainer.base_models(everything=everything))

@@ -62,7 +62,8 @@ def compare(
     learned something else, and did not merely draw other rows. For each window of --window steps the mean
     difference is shown, positive where RUN is worse. A step is a gradient spike when its gradient norm before clipping
     is at least --spike-factor times the median of its own run. The two part at the first full window whose mean
-    difference, either way, is above --margin.
+    difference, either way, is above --margin; later
+    windows above it are marked as beyond.
 
     The backward pass is not deterministic everywhere, so that two runs of one plan can differ, and one spike can move a
     loss for many steps: before you conclude anything from a parting, compare repeated runs of the same plan.

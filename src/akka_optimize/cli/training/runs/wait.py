@@ -9,6 +9,7 @@ import click
 from akka_optimize.cli.app import App
 from akka_optimize.cli.group import command
 from akka_optimize.cli.paramtypes import GoDuration
+from akka_optimize.errors import Interrupted
 from akka_optimize.output.views.event import EVENT
 from akka_optimize.output.views.run import RUN
 
@@ -41,7 +42,10 @@ def follow(app: App, ref: str, *, timeout: float | None, exit_status: bool) -> N
     from akka_optimize.actions.training.runs import wait as action
 
     run_id = app.trainer.run(ref).run_id
-    app.emit_stream(_told(app, run_id, timeout), EVENT)
+    try:
+        app.emit_stream(_told(app, run_id, timeout), EVENT)
+    except KeyboardInterrupt:
+        raise Interrupted(f"the run goes on; to follow it again: akka-optimize training runs wait {run_id}") from None
     run = app.trainer.run(run_id)
     app.emit(run)
     if exit_status:

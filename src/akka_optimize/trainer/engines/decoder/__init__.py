@@ -8,6 +8,7 @@ Encoding needs numpy alone; torch is loaded when a run starts.
 * `batches`: rows -> padded tensors, and how an update falls into passes
 * `loop`: one record per update
 * `session`, `state`: a run in training, and what it leaves behind
+* `restore`: a saved adapter under another rank or alpha
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class DecoderEngine:
         return tokens.encode(row)
 
     def start(self, job: Job) -> Session:
-        """Load the model and put fresh adapters on it.
+        """Load the model and put fresh adapters on it, or those of the job's source.
 
         Raises Unsupported for more than one device, Internal for weights that cannot be used.
         """

@@ -18,14 +18,13 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
 
+from akka_optimize.trainer.engines import METADATA
 from akka_optimize.trainer.engines.decoder.tokens import VOCABULARY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from torch import Tensor
-
-METADATA = "akka-optimize"  # the one key: with more, safetensors would write them in any order
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from akka_optimize.core.stream import RowStream, split
 from akka_optimize.errors import Internal, Unsupported
 from akka_optimize.trainer import base_models
-from akka_optimize.trainer.engines.decoder import loop, lora, model, state, tokens
+from akka_optimize.trainer.engines.decoder import loop, lora, model, restore, state, tokens
 from akka_optimize.trainer.engines.decoder.batches import cut
 from akka_optimize.trainer.engines.decoder.schedule import rate
 
@@ -21,16 +21,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from akka_optimize.records import BaseModel, Document
-    from akka_optimize.trainer.engines import Job, Step, Tokens
+    from akka_optimize.trainer.engines import Job, Source, Step, Tokens
 
 PRECISIONS = {"FP32": torch.float32, "BF16": torch.bfloat16}
 
 
 class DecoderSession:
-    """A base model with an adapter in training; `steps_done` updates lie behind it."""
+    """A base model with an adapter in training; `steps_done` updates lie behind it.
+
+    Its first update takes the rows of update `first`, from 0, of the stream: more than 0 where a training state was
+    restored.
+    """
 
     def __init__(self, job: Job) -> None:
-        """Raises Unsupported for more than one device, Internal for weights that cannot be used."""
+        """Raises Unsupported for more than one device, Internal for weights that cannot be used.
+
+        A source that cannot be restored raises Refused (not finite) or what reading it does.
+        """
         if job.division.devices != 1:
             raise Unsupported(
                 f"This trainer trains on one device, not on {job.division.devices}.",
@@ -40,7 +47,7 @@ class DecoderSession:
         deterministic(job.threads)
         self.job = job
         self.environment = environment(job.threads)
-        self.steps_done = 0
+        self.steps_done = self.first = 0
         settings = job.plan["hyperparams"]
         self.rows = [cut(tokens.encode(row), job.plan["maxSeqLength"]) for row in job.rows]
         eligible = [row.fits(job.plan["maxSeqLength"]) for row in self.rows]
@@ -67,6 +74,8 @@ class DecoderSession:
             weight_decay=adam["weightDecay"],
             fused=True,
         )
+        if job.source is not None:
+            self._restore(job.source)
 
     def steps(self) -> Iterator[Step]:
         """Train from where the session stands up to the plan's horizon, one record per update."""
@@ -76,8 +85,8 @@ class DecoderSession:
             yield record
 
     def epoch(self) -> float:
-        """How many times the training rows have been gone through."""
-        return self.steps_done * self.job.division.sequences_per_update / len(self.training)
+        """How many times the training rows have been gone through, before a restored training state included."""
+        return self._rows_taken() / len(self.training)
 
     def validate(self) -> float | None:
         """Token-weighted mean loss over the held-out rows, in nats; None when there are none. Draws nothing."""
@@ -104,25 +113,52 @@ class DecoderSession:
         position: Document = {
             "step": self.steps_done,
             "steps": self.job.plan["hyperparams"]["training"]["steps"],
-            "rowsTaken": self.steps_done * self.job.division.sequences_per_update,
+            "rowsTaken": self._rows_taken(),
         }
         state.save_training_state(
             path, adapter=self.adapter, optimizer=self.optimizer, draws=self.draws, position=position
         )
 
     def load_training_state(self, path: Path) -> None:
-        """Put this session where the one that wrote `path` stood."""
-        position = state.load_training_state(path, adapter=self.adapter, optimizer=self.optimizer, draws=self.draws)
-        self.steps_done = position["step"]
+        """Put this session where the one that wrote `path`, of the same run, stood."""
+        self.steps_done, updates = self._load(path)
+        self.first = updates - self.steps_done
 
     def close(self) -> None:
         """Nothing is held beyond memory."""
+
+    def _restore(self, source: Source) -> None:
+        """Begin where the parent's snapshot stood, with updates counted from 1."""
+        if source.training_state is not None:
+            _, self.first = self._load(source.training_state)
+            return
+        lora_settings = self.job.plan["hyperparams"]["lora"]
+        fresh = {name.removesuffix(".A"): a.detach().numpy() for name, a in self.adapter.items() if name.endswith(".A")}
+        tensors = dict(
+            restore.fitted(
+                restore.read(source.weights), fresh, rank=lora_settings["rank"], alpha=lora_settings["alpha"]
+            )
+        )
+        with torch.no_grad():
+            for name, parameter in self.adapter.items():
+                parameter.copy_(torch.from_numpy(tensors[name]))
+
+    def _load(self, path: Path) -> tuple[int, int]:
+        """Put adapter, optimizer and generator where `path` has them; its step, and the updates its rows make."""
+        position = state.load_training_state(path, adapter=self.adapter, optimizer=self.optimizer, draws=self.draws)
+        updates, rest = divmod(position["rowsTaken"], self.job.division.sequences_per_update)
+        if rest:
+            raise Internal(f"{path} was saved in the middle of an update of this run's size.")
+        return position["step"], updates
+
+    def _rows_taken(self) -> int:
+        return (self.first + self.steps_done) * self.job.division.sequences_per_update
 
     def _updates(self) -> Iterator[tuple[int, float, list[Tokens]]]:
         adam = self.job.plan["hyperparams"]["optimizer"]
         steps = self.job.plan["hyperparams"]["training"]["steps"]
         for step in range(self.steps_done + 1, steps + 1):
-            at = self.stream.update(step - 1, self.job.division.sequences_per_update)
+            at = self.stream.update(self.first + step - 1, self.job.division.sequences_per_update)
             now = rate(step, steps=steps, peak=adam["learningRate"], warmup=adam["warmupSteps"], kind=adam["schedule"])
             yield step, now, [self.rows[i] for i in at]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from safetensors.torch import save_file
 
-from akka_optimize.trainer.engines.decoder.model import METADATA
+from akka_optimize.trainer.engines import METADATA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
