@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "cli": ({"actions", "client", "output", "errors", "wiring"}, {"click", "durationpy"}),
     "trainer": (
         {"protocol", "records", "errors", "core", "documents"},
-        {"google", "grpc", "numpy", "safetensors", "sqlalchemy", "torch"},
+        {"click", "google", "grpc", "numpy", "safetensors", "sqlalchemy", "torch"},
     ),
 }
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 from support import life
 
-from akka_optimize.trainer import launch, slots, start
+from akka_optimize.trainer import slots, start
 
 PROGRAM = [sys.executable, "-c", "from akka_optimize.trainer.main import main; main()"]
 
@@ -124,17 +124,3 @@ def test_a_folder_that_is_no_home_is_refused(trainer, program):
     assert code == 1
     assert err.startswith("error: ")
     assert "Traceback" not in err
-
-
-def test_later_submissions_start_as_many(trainer, program, monkeypatch):
-    """The remembered number holds for workers in the background."""
-    catalog, home = trainer
-    assert ended(program("--workers", "3"))[0] == 0
-    queue(trainer, 0, 1)
-    started = []
-    monkeypatch.setattr(launch, "start", lambda home, lock, log: started.append(lock) or subprocess.Popen(["true"]))
-    launch.ensure_worker(home)
-    assert len(started) == 2
-    for process in launch._started:
-        process.wait()
-    launch._started.clear()

@@ -6,6 +6,7 @@ datasets/        rows by content hash
 runs/            one folder a run
 uploads/         what is still arriving
 locks/           who is at work on what
+workers          how many runs are trained at once, where somebody said so
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import secrets
+from dataclasses import replace
 
 import pytest
-from support.catalog import make_run
+from support.catalog import make_run, new_run
 
 from akka_optimize import errors
 from akka_optimize.records import Artifact, Snapshot
@@ -16,6 +17,8 @@ ARTIFACTS = (
     Artifact("weights", "a" * 64, 2**40, swept=False),
     Artifact("trainingState", "b" * 64, 7, swept=True),
 )
+
+KINDS = frozenset({"weights", "trainingState"})
 
 
 def save(catalog: Catalog, run_id: str, step: int, loss: float | None = None, attempt: int = 1) -> Snapshot:
@@ -105,3 +108,86 @@ def test_an_unknown_run_has_no_snapshots(catalog: Catalog) -> None:
         save(catalog, "0" * 16, 1)
     with pytest.raises(errors.NotFound, match="0" * 16):
         catalog.snapshots("0" * 16)
+
+
+def children(catalog: Catalog, snapshot: Snapshot, *restores: str) -> list[str]:
+    """A child of the snapshot for each, in phases of all kinds."""
+    made = []
+    for restore, phase in zip(restores, ("QUEUED", "CANCELLED", "QUEUED"), strict=False):
+        of = {"parent_run_id": snapshot.run_id, "source_snapshot_id": snapshot.snapshot_id, "restore": restore}
+        run_id = catalog.add_run(new_run(catalog, **of)).run_id
+        catalog.set_phase(run_id, phase, only_from=("QUEUED",))
+        made.append(run_id)
+    return made
+
+
+def whole(catalog: Catalog, run_id: str, step: int, loss: float | None = None) -> Snapshot:
+    """A snapshot that has both its artifacts."""
+    artifacts = tuple(replace(artifact, swept=False) for artifact in ARTIFACTS)
+    new = NewSnapshot(
+        snapshot_id=secrets.token_hex(32),
+        run_id=run_id,
+        attempt=1,
+        step=step,
+        epoch=0.0,
+        artifacts=artifacts,
+        validation_loss=loss,
+    )
+    return catalog.add_snapshot(new)
+
+
+def left(catalog: Catalog, snapshot: Snapshot) -> set[str]:
+    """The kinds that the catalog says are there."""
+    return {artifact.kind for artifact in catalog.snapshot(snapshot.snapshot_id).artifacts if not artifact.swept}
+
+
+@pytest.mark.parametrize(
+    ("restores", "pins", "stay"),
+    [
+        pytest.param((), (), set(), id="nobody"),
+        pytest.param(("weights",), (), {"weights"}, id="child-of-the-weights"),
+        pytest.param(("trainingState",), (), {"weights", "trainingState"}, id="child-of-the-state"),
+        pytest.param(("weights", "trainingState"), (), {"weights", "trainingState"}, id="a-cancelled-child-holds-too"),
+        pytest.param((), ("trainingState",), {"trainingState"}, id="pin"),
+        pytest.param(("weights",), ("trainingState",), {"weights", "trainingState"}, id="child-and-pin"),
+    ],
+)
+def test_what_is_held_is_not_swept(
+    catalog: Catalog, restores: tuple[str, ...], pins: tuple[str, ...], stay: set[str]
+) -> None:
+    """Children in any phase hold the weights and what they restored, pins hold what they name; all else may go."""
+    snapshot = whole(catalog, make_run(catalog).run_id, 1)
+    made = children(catalog, snapshot, *restores)
+    if pins:
+        catalog.pin(snapshot.snapshot_id, pins)
+    assert catalog.sweep(snapshot.snapshot_id, KINDS) == KINDS - stay
+    assert left(catalog, snapshot) == stay
+    (listed,) = catalog.snapshots(snapshot.run_id).items
+    assert listed.held_by == (*made, *("pin",) * len(pins))
+    assert listed.status == ("Available" if stay else "Swept")
+    assert [each.snapshot_id for each in catalog.unswept(snapshot.run_id)] == [snapshot.snapshot_id] * bool(stay)
+    assert catalog.sweep(snapshot.snapshot_id, KINDS) == frozenset()
+
+
+def test_the_best_is_not_swept(catalog: Catalog) -> None:
+    """Of the best by validation nothing goes, until another one is better."""
+    run = make_run(catalog)
+    first, second = whole(catalog, run.run_id, 1, 0.5), whole(catalog, run.run_id, 2, 0.6)
+    assert catalog.sweep(first.snapshot_id, KINDS) == frozenset()
+    assert catalog.sweep(second.snapshot_id, KINDS) == KINDS
+    whole(catalog, run.run_id, 3, 0.1)
+    assert catalog.sweep(first.snapshot_id, KINDS) == KINDS
+
+
+def test_one_kind_may_go_alone(catalog: Catalog) -> None:
+    """What was not named stays, and the snapshot is available."""
+    snapshot = whole(catalog, make_run(catalog).run_id, 1)
+    assert catalog.sweep(snapshot.snapshot_id, ["trainingState"]) == {"trainingState"}
+    assert left(catalog, snapshot) == {"weights"}
+    assert catalog.snapshot(snapshot.snapshot_id).status == "Available"
+
+
+def test_an_unknown_snapshot_cannot_be_swept(catalog: Catalog) -> None:
+    """NotFound, with the id."""
+    with pytest.raises(errors.NotFound, match="f" * 64):
+        catalog.sweep("f" * 64, KINDS)

@@ -178,11 +178,17 @@ def child_of(session, folder, restore, settings=None, **kwargs):
 
 
 @settings(deadline=None, max_examples=25)
-@given(steps=st.integers(2, 30), cut=st.integers(1, 29), second=st.integers(1, 28), seed=st.integers(0, 2**32 - 1))
-def test_a_training_state_goes_on_bit_for_bit(tmp_path_factory, steps, cut, second, seed):
+@given(
+    steps=st.integers(2, 30),
+    cut=st.integers(1, 29),
+    second=st.integers(1, 28),
+    rate=st.floats(1e-3, 1e-2),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_a_training_state_goes_on_bit_for_bit(tmp_path_factory, steps, cut, second, rate, seed):
     """A child, and a child's child, repeat what the parent did from there under a constant schedule."""
     cut = min(cut, steps - 1)
-    chosen = {f"{OPTIMIZER}.schedule": "constant", "config.seed": seed}
+    chosen = {f"{OPTIMIZER}.schedule": "constant", f"{OPTIMIZER}.learningRate": rate, "config.seed": seed}
     parent = engine("arithmetic").start(life.job(chosen, steps=steps))
     left = parent.steps()
     list(islice(left, cut))

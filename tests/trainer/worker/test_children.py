@@ -85,7 +85,7 @@ def test_a_cancelled_child_stops_nobody(trainer, children):
 
 @pytest.mark.parametrize("fault", ["kill:1@11", "kill:7@11"], ids=["before-its-first-update", "in-mid-run"])
 def test_a_worker_that_is_killed_loses_no_child(trainer, children, fault):
-    """The one in hand is FAILED and resumable, those behind it are carried out by the next worker, the parent is left."""
+    """The one in hand is FAILED and resumable; the next worker carries out those behind it; the parent is left."""
     catalog, home = trainer
     before = parent_of(trainer, children)
     assert life.finish(life.start_worker(home, fault=fault)) == -9

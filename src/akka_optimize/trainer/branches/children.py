@@ -93,7 +93,7 @@ class Children:
             "workload": parent.workload,
             "baseModel": parent.base_model,
             "description": self._asked.description,
-            "configName": label if len(label) <= LONGEST_NAME else f"{label[: LONGEST_NAME - 1]}…",
+            "configName": _name(label),
             "submissionId": self._asked.submission_id,
             "config": config,
             "execution": execution,
@@ -113,6 +113,13 @@ class Children:
         training = config["hyperparams"]["training"]
         rows = len(self._rows.split(config, dataset, self._model).training)
         training["epochs"] = epochs(self._asked.steps, rows=rows, size=training["sequencesPerUpdate"])
+
+
+def _name(label: str) -> str | None:
+    """A label as a configName; None for the point that changes nothing."""
+    if len(label) > LONGEST_NAME:
+        return f"{label[: LONGEST_NAME - 1]}…"
+    return label or None
 
 
 def base_model(parent: Run) -> BaseModel:

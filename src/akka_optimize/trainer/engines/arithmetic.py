@@ -134,9 +134,8 @@ class ArithmeticSession:
         t = np.arange(first, last)  # (updates,)
         rates = learning_rates(plan, t)
         strength = 40 * math.sqrt(plan["hyperparams"]["lora"]["rank"] / 8)
-        spent = np.cumsum([self._spent, *(rates * strength)])[
-            1:
-        ]  # one by one, so wherever a run was cut, its bits stay
+        # Summed one by one from the start on, so that a run that was cut anywhere goes on in the same bits.
+        spent = np.cumsum(np.concatenate(([self._spent], rates * strength)))[1:]
         left = np.exp(-spent)
         noise = noise_at(f"{plan['seed']}/{plan['dataset']}/{size}", t + self._updates_before)
         loss = FLOOR + (START - FLOOR) * left + 0.2 / math.sqrt(size) * noise

@@ -1,0 +1,55 @@
+"""What the layers hand each other: frozen dataclasses, without behaviour.
+
+Times are RFC 3339 text in UTC. A field that is not known is None. Documents are plain dicts with the types that the
+user wrote (an integer stays an integer). Field names become the JSON names by turning snake_case into camelCase.
+"""
+
+from __future__ import annotations
+
+from akka_optimize.records.comparison import Comparison, Curve, Curves, Difference, Parting, Spikes, Windows
+from akka_optimize.records.document import Document
+from akka_optimize.records.metrics import Column, Metrics, MetricsTable, NonFinite, Ranges
+from akka_optimize.records.page import Page
+from akka_optimize.records.run import Division, Hparams, ResolvedRun, Run, RunEvent, RunTree
+from akka_optimize.records.service import BaseModel, Dataset, Info, Workload
+from akka_optimize.records.snapshot import Artifact, Snapshot
+from akka_optimize.records.sweep import Axis, Branch, Branches, Fan, Sweep
+
+__all__ = [
+    "PHASES",
+    "TERMINAL_PHASES",
+    "Artifact",
+    "Axis",
+    "BaseModel",
+    "Branch",
+    "Branches",
+    "Column",
+    "Comparison",
+    "Curve",
+    "Curves",
+    "Dataset",
+    "Difference",
+    "Division",
+    "Document",
+    "Fan",
+    "Hparams",
+    "Info",
+    "Metrics",
+    "MetricsTable",
+    "NonFinite",
+    "Page",
+    "Parting",
+    "Ranges",
+    "ResolvedRun",
+    "Run",
+    "RunEvent",
+    "RunTree",
+    "Snapshot",
+    "Spikes",
+    "Sweep",
+    "Windows",
+    "Workload",
+]
+
+PHASES = ("QUEUED", "PREPARING", "TRAINING", "PAUSED", "COMPLETED", "FAILED", "CANCELLED")
+TERMINAL_PHASES = frozenset({"COMPLETED", "FAILED", "CANCELLED"})
