@@ -136,7 +136,7 @@ def test_a_catalog_made_by_a_newer_version(shell):
         tables = [name for (name,) in catalog.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         (table,) = [name for name in tables if "version" in name or "migration" in name]
         (column, *_) = [row[1] for row in catalog.execute(f"PRAGMA table_info({table})")]
-        catalog.execute(f"UPDATE {table} SET {column} = 999")
+        catalog.execute(f"UPDATE {table} SET {column} = 999 WHERE {column} = 1")
     before = shell.state()
     ended = shell(LIST)
     assert (ended.code, ended.out) == (1, "")

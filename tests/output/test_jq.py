@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -40,7 +42,7 @@ def leaves_no_process():
 def results(program: str, document: str = TEXT, timeout: float = 20.0) -> str:
     """Everything that the program prints."""
     printed: list[bytes] = []
-    jq.Program(program).run(document, timeout=timeout, write=printed.append)
+    jq.Program(program, timeout=timeout).run(document, write=printed.append)
     return b"".join(printed).decode()
 
 
@@ -155,7 +157,7 @@ def test_an_error_on_the_way_keeps_what_was_printed():
     """The results before it stand; then the program's own message."""
     printed: list[bytes] = []
     with pytest.raises(errors.Invalid) as failure:
-        jq.Program('1, "two", error("three"), 4').run("null", timeout=20, write=printed.append)
+        jq.Program('1, "two", error("three"), 4', timeout=20).run("null", write=printed.append)
     assert b"".join(printed) == b"1\ntwo\n"
     assert failure.value.message == "--jq: three"
     assert failure.value.exit_code == 1
@@ -167,7 +169,7 @@ def test_a_program_that_does_not_end_is_ended():
     printed: list[bytes] = []
     begun = time.monotonic()
     with pytest.raises(errors.TimedOut, match=r"did not finish within 0\.5s") as failure:
-        jq.Program("range(infinite) | select(. < 3)").run("null", timeout=0.5, write=printed.append)
+        jq.Program("range(infinite) | select(. < 3)", timeout=0.5).run("null", write=printed.append)
     assert time.monotonic() - begun < 10
     assert b"".join(printed) == b"0\n1\n2\n"
     assert failure.value.exit_code == 3
@@ -177,14 +179,14 @@ def test_a_program_that_prints_without_end_is_ended():
     """Its output does not keep it alive."""
     begun = time.monotonic()
     with pytest.raises(errors.TimedOut):
-        jq.Program("repeat(1)").run("null", timeout=0.5, write=lambda _: None)
+        jq.Program("repeat(1)", timeout=0.5).run("null", write=lambda _: None)
     assert time.monotonic() - begun < 20
 
 
 @pytest.mark.usefixtures("leaves_no_process")
 def test_a_program_that_never_gets_its_document_leaves_nothing_behind():
     """A command may fail before it has a result."""
-    program = jq.Program(".")
+    program = jq.Program(".", timeout=20)
     program.close()
     program.close()
 
@@ -194,7 +196,7 @@ def test_a_document_that_is_not_read_to_its_end_is_no_fault(monkeypatch):
     monkeypatch.setattr(jq, "_printing", lambda _: "syntax error")
     monkeypatch.setattr(jq, "check", lambda _: None)
     with pytest.raises(errors.Internal, match="status 2"):
-        jq.Program(".").run("1" * 10_000_000, timeout=20, write=lambda _: None)
+        jq.Program(".", timeout=20).run("1" * 10_000_000, write=lambda _: None)
 
 
 def test_a_transport_with_threads_is_not_disturbed():
@@ -202,12 +204,12 @@ def test_a_transport_with_threads_is_not_disturbed():
     code = """
 import grpc
 from akka_optimize.output import jq
-program = jq.Program(".")
+program = jq.Program(".", timeout=20)
 channel = grpc.insecure_channel("127.0.0.1:9")
 try:
     channel.unary_unary("/a/b")(b"", timeout=5)
 except grpc.RpcError:
-    program.run("1", timeout=20, write=lambda chunk: print(chunk))
+    program.run("1", write=lambda chunk: print(chunk))
 """
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("b'1\\n'\n", "")
@@ -222,7 +224,7 @@ def test_a_slow_reader_costs_the_program_no_time():
             time.sleep(0.4)
             slept.append(chunk)
 
-    jq.Program("range(100000)").run("null", timeout=1.0, write=read_slowly)
+    jq.Program("range(100000)", timeout=1.0).run("null", write=read_slowly)
     assert len(slept) == 3
 
 
@@ -237,14 +239,14 @@ def test_a_program_that_crashes_is_a_fault_of_jqs(monkeypatch):
     """A child that dies by a signal is told as what it is, and nothing hangs."""
     monkeypatch.setattr(jq, "_print_results", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     with pytest.raises(errors.Internal, match="jq ended with status -9"):
-        jq.Program(".").run("null", timeout=20, write=lambda _: None)
+        jq.Program(".", timeout=20).run("null", write=lambda _: None)
 
 
 def test_a_fault_in_the_child_stays_in_the_child(monkeypatch):
     """Whatever is raised there, the child ends without returning into the caller's stack."""
     monkeypatch.setattr(jq, "_print_results", lambda *_: 1 / 0)
     with pytest.raises(errors.Internal, match="status 2"):
-        jq.Program(".").run("null", timeout=20, write=lambda _: None)
+        jq.Program(".", timeout=20).run("null", write=lambda _: None)
 
 
 @pytest.mark.usefixtures("leaves_no_process")
@@ -255,7 +257,7 @@ def test_the_child_is_ended_when_the_reader_fails():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        jq.Program("repeat(1)").run("null", timeout=20, write=fail)
+        jq.Program("repeat(1)", timeout=20).run("null", write=fail)
 
 
 def test_no_descriptor_is_left_open():
@@ -265,3 +267,75 @@ def test_no_descriptor_is_left_open():
         results(".total")
     after = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
     assert after == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the limit on the processor's time ends it, later")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_the_child_ends_with_its_parent(number):
+    """However the parent is ended, a program that would run for ever does not go on alone."""
+    code = """
+from akka_optimize.output import jq
+program = jq.Program("range(infinite) | select(. < 1)", timeout=3600)
+print(program._child, flush=True)
+program.run("null", write=lambda chunk: print("begun", flush=True))
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        child = os.pidfd_open(int(parent.stdout.readline()))
+        try:
+            assert parent.stdout.readline() == "begun\n"
+            parent.send_signal(number)
+            assert parent.wait(60) == -number
+            assert select.select([child], [], [], 30)[0] == [child]
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(child, signal.SIGKILL)
+            os.close(child)
+
+
+def test_the_time_of_the_processor_is_bounded_too(monkeypatch):
+    """A child that nobody watches is ended by the system, and one that is watched is told as late."""
+
+    def look_away(self, document, write):
+        os.write(self._document, document)
+        self._close(self._document)
+        return b""
+
+    monkeypatch.setattr(jq, "SPARE", 0)
+    monkeypatch.setattr(jq.Program, "_relay", look_away)
+    with pytest.raises(errors.TimedOut, match="did not finish within 1s"):
+        jq.Program("range(infinite) | select(. < 0)", timeout=1).run("null", write=lambda _: None)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="what the child takes already is not told here")
+@pytest.mark.parametrize(
+    "program",
+    [
+        "[range(1e9)] | length",
+        '"x" * 1e9 | length',
+        "[limit(1e8; repeat([[]]))]",
+        "def f: [f]; f",
+        "[range(1e8)] | add",
+    ],
+)
+def test_a_program_that_takes_too_much_memory_is_ended(program, monkeypatch, capfd):
+    """One plain sentence, exit 1, and jq's own words nowhere."""
+    monkeypatch.setattr(jq, "MEMORY", 1 << 26)
+    with pytest.raises(errors.Exhausted) as failure:
+        jq.Program(program, timeout=60).run("null", write=lambda _: None)
+    assert failure.value.message == "--jq: the program needs more memory than 0.0625 GiB"
+    assert failure.value.exit_code == 1
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("program", ["1 # \\", "1 # \\\\", "1 # \\\\\\", "1 # \\\r", "1 #", "# first\n1"])
+def test_a_comment_ends_where_the_program_ends(program):
+    """Also one with a backslash at its end, which continues a comment on the next line."""
+    assert results(program) == "1\n"
+
+
+def test_a_place_is_one_in_the_users_own_program(monkeypatch):
+    """A fault that only shows in the text around the program is told without a place."""
+    monkeypatch.setattr(jq, "_printing", lambda program: f"({program}\n\n))")
+    with pytest.raises(errors.WrongUsage) as refusal:
+        jq.check(".")
+    assert refusal.value.message == "--jq: syntax error, unexpected INVALID_CHARACTER, expecting end of file"

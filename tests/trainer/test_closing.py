@@ -6,6 +6,8 @@ import csv
 import hashlib
 import json
 import math
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -123,4 +125,16 @@ def test_the_last_line_is_the_digest_of_the_others(tmp_path):
     (tmp_path / "checksums.txt").write_text("old")
     body, last = closing.checksums(tmp_path).decode().splitlines()
     assert body == f"{hashlib.sha256(b'content').hexdigest()}  snapshots/a b"
-    assert last.split("  ") == [hashlib.sha256(f"{body}\n".encode()).hexdigest(), "checksums.txt"]
+    assert last == f"# {hashlib.sha256(f'{body}{chr(10)}'.encode()).hexdigest()}  checksums.txt"
+
+
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="there is no sha256sum to ask")
+def test_sha256sum_checks_a_folder(tmp_path):
+    """The usual program passes over the last line and finds everything else right, or names what is not."""
+    (tmp_path / "a").write_text("content")
+    (tmp_path / "checksums.txt").write_bytes(closing.checksums(tmp_path))
+    check = ["sha256sum", "--check", "--strict", "--quiet", "checksums.txt"]
+    assert subprocess.run(check, cwd=tmp_path, check=False).returncode == 0
+    (tmp_path / "a").write_text("contents")
+    found = subprocess.run(check, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (1, "a: FAILED\n")

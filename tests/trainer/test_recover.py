@@ -64,7 +64,7 @@ def test_a_lost_run_gets_its_last_files(trainer):
     assert list((folder / "snapshots").iterdir()) == []
     body, _, last = (folder / "checksums.txt").read_text().rstrip("\n").rpartition("\n")
     digest = hashlib.sha256(f"{body}\n".encode()).hexdigest()
-    assert last == f"{digest}  checksums.txt"
+    assert last == f"# {digest}  checksums.txt"
 
 
 def test_a_held_run_is_left_alone(trainer):

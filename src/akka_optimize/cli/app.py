@@ -73,7 +73,7 @@ class App:
         if self.format.program is not None:
             from akka_optimize.output import jq
 
-            self._filter = jq.Program(self.format.program)
+            self._filter = jq.Program(self.format.program, timeout=settings.timeout)
 
     @property
     def listing(self) -> bool:
@@ -90,14 +90,14 @@ class App:
     def emit(self, record: object) -> None:
         """Print the command's result, a record or a list of them, in the format asked for.
 
-        Raises Invalid and TimedOut (jq), Unwritable (stdout).
+        Raises Invalid, TimedOut and Exhausted (jq), Unwritable (stdout).
         """
         from akka_optimize.output import formats
 
         assert self.view is not None, "a command that emits declares its view"
         text = formats.render(self.format, self.view, record)
         if self._filter is not None:
-            self._filter.run(text, timeout=self.settings.timeout, write=self.console.data_bytes)
+            self._filter.run(text, write=self.console.data_bytes)
         elif self.format.kind == "text":
             self.console.text(text)
         else:

@@ -45,7 +45,7 @@ def compare(
         )
     with np.errstate(invalid="ignore", over="ignore"):
         difference = pairs.run - pairs.baseline
-    mean, finite = overall(difference)
+    mean, finite = overall(pairs.run, pairs.baseline, difference)
     found = windows(pairs.steps, pairs.run, pairs.baseline, difference, window)
     return Curves(
         window,
@@ -59,6 +59,7 @@ def compare(
         max_abs_window(found),
         int(np.count_nonzero(found.full)),
         parting(found, margin),
+        () if mean is not None and finite and _all_finite(difference) else _overflowing(pairs, difference),
     )
 
 

@@ -8,7 +8,7 @@ from akka_optimize.records import Parting, Windows
 
 
 def parting(windows: Windows, margin: float) -> Parting | None:
-    """The first full window whose mean difference is beyond `margin` in either direction, or is no number at all.
+    """The first full window whose mean difference is beyond `margin` in either direction, or is no finite number.
 
     Strictly beyond, and measured on the very float64 that is reported; None when there is no such window.
     """
@@ -18,7 +18,7 @@ def parting(windows: Windows, margin: float) -> Parting | None:
     if not hits.any():
         return None
     mean = float(means[first])
-    number = not np.isnan(mean)
+    number = bool(np.isfinite(mean))
     return Parting(
         first,
         int(windows.first_steps[first]),

@@ -17,7 +17,8 @@ def windows(steps: np.ndarray, run: np.ndarray, baseline: np.ndarray, difference
 
     A group of full width with a step that is finite on one side only is full, and its mean difference is NaN.
     In any other group the steps that are not finite on both sides are left out: it is not full, and NaN when nothing
-    is left.
+    is left. Finite losses have the mean that float64 holds, whatever sum overflows on the way; infinite is a mean
+    difference that is beyond float64 itself.
     """
     starts = np.arange(0, len(steps), width)
     ends = np.append(starts[1:], len(steps))
@@ -38,16 +39,14 @@ def _mended(
     both = on_run & on_baseline
     counts = np.add.reduceat(both.astype(np.int64), starts)
     divisors = counts.clip(min=1)
+    scale = _scale(width)
 
-    def average(values: np.ndarray) -> np.ndarray:
-        kept = np.where(both, values, 0.0)
-        means = np.add.reduceat(kept, starts) / divisors
-        # The sum of finite numbers may overflow where the sum of their shares does not.
-        shared = np.add.reduceat(kept / np.repeat(divisors, found.steps), starts)
-        return np.where(counts > 0, np.where(np.isfinite(means), means, shared), np.nan)
+    def average(values: np.ndarray, scaled: np.ndarray) -> np.ndarray:
+        means, again = (np.add.reduceat(np.where(both, some, 0.0), starts) / divisors for some in (values, scaled))
+        return np.where(counts > 0, np.where(np.isfinite(means), means, again / scale), np.nan)
 
-    run_means, baseline_means, differences = average(run), average(baseline), average(run - baseline)
-    differences = np.where(np.isfinite(differences), differences, run_means - baseline_means)
+    run_means, baseline_means = (average(side, side * scale) for side in (run, baseline))
+    differences = average(run - baseline, run * scale - baseline * scale)
     raw = one_sided | ~bad
     return Windows(
         found.first_steps,
@@ -60,14 +59,30 @@ def _mended(
     )
 
 
-def overall(difference: np.ndarray) -> tuple[float | None, bool]:
-    """The mean of the finite entries of `difference`, float64 (n,), None when there is none; and are all finite?
+def overall(run: np.ndarray, baseline: np.ndarray, difference: np.ndarray) -> tuple[float | None, bool]:
+    """The mean `difference` over the steps where both sides are finite, and whether that is every step.
 
-    A sum is finite only where every entry is, which makes a separate look at a million entries unnecessary.
+    All three are float64 (n,), n >= 1. None where there is no such step, or the mean is beyond float64. A sum is finite
+    only where every entry is, which makes a separate look at a million entries unnecessary.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         total = float(difference.sum())
         if np.isfinite(total):
             return total / len(difference), True
-        finite = difference[np.isfinite(difference)]
-        return float(finite.mean()) if len(finite) else None, False
+        both = np.isfinite(run) & np.isfinite(baseline)
+        count = int(both.sum())
+        if not count:
+            return None, False
+        mean = float(difference[both].mean())
+        if not np.isfinite(mean):
+            scale = _scale(count)
+            mean = float((run[both] * scale - baseline[both] * scale).mean()) / scale
+        return mean if np.isfinite(mean) else None, count == len(difference)
+
+
+def _scale(count: int) -> float:
+    """A power of two by which `count` differences of finite numbers can be shrunk so that their sum is finite too.
+
+    Shrinking by it rounds nothing but what is too small to matter in a sum that would overflow.
+    """
+    return 2.0 ** -(count.bit_length() + 1)

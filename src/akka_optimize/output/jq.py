@@ -1,13 +1,16 @@
 """jq programs over a JSON document: strings raw, every other result as compact JSON, one result a line.
 
 The binding cannot be interrupted, shows a program the environment, and drops what `halt_error` says. So a program is
-compiled here first, before any request is sent, and runs in a forked child whose environment is empty and which is
-ended when the time is up. The child is forked before any client is made, and waits for the document: a client has
-threads, which a fork would leave half-way. Numbers keep the text that jq gives them.
+compiled here first, before any request is sent, and runs in a forked child whose environment is empty, which is ended
+when the time is up, and which neither outlives its parent nor takes all memory. The child is forked before any client
+is made, and waits for the document: a client has threads, which a fork would leave half-way. Numbers keep the text that
+jq gives them.
 """
 
 from __future__ import annotations
 
+import faulthandler
+import math
 import os
 import select
 import signal
@@ -16,6 +19,7 @@ import warnings
 from collections.abc import Callable, Iterable
 
 from akka_optimize import errors
+from akka_optimize.output import confinement
 from akka_optimize.output.jqwords import called
 
 NO_SECOND_DOCUMENT = "it reads a further document, and a command prints only one"
@@ -34,7 +38,10 @@ REFUSED = {
 CHUNK = 1 << 16  # bytes
 PROMPT = 1000  # results that are passed on at once, before they are gathered
 FLUSH_AFTER = 0.05  # seconds that a gathered result may wait for the next one
-DONE, FAILED = 0, 1
+DONE, FAILED, CRASHED, NO_MEMORY = 0, 1, 2, 3
+MEMORY = 2 * confinement.GIB  # bytes that a program may take, its document included
+SPARE = 2  # seconds of processor time beyond the timeout, for a child whose parent does not end it
+JQ_NO_MEMORY = b"cannot allocate memory"
 
 
 def check(program: str) -> None:
@@ -52,16 +59,19 @@ def check(program: str) -> None:
         except UnicodeEncodeError:
             raise errors.WrongUsage("--jq: the program is not UTF-8") from None
         except ValueError as error:
-            raise errors.WrongUsage(f"--jq: {_first_fault(str(error))}") from None
+            fault = _first_fault(str(error))
+            if text is not program:  # a place in our text is none in theirs
+                fault = fault.partition(", at ")[0]
+            raise errors.WrongUsage(f"--jq: {fault}") from None
 
 
 def _printing(program: str) -> str:
     """The program with each result turned into the text to print, and nothing in `env` and `$ENV`.
 
-    The names are hidden here too because a library in C may have set variables that `os.environ` never saw. The newline
-    ends a comment of the program's.
+    The names are hidden here too, as a library in C may have set variables that `os.environ` never saw. The newlines
+    end a comment of the program's; one that a backslash ends goes on over the first of them.
     """
-    return f'{{}} as $ENV | def env: $ENV; ({program}\n) | if type == "string" then . else tojson end'
+    return f'{{}} as $ENV | def env: $ENV; ({program}\n\n) | if type == "string" then . else tojson end'
 
 
 def _first_fault(message: str) -> str:
@@ -74,15 +84,17 @@ def _first_fault(message: str) -> str:
 class Program:
     """A program in a process of its own, waiting for the one document that it will read.
 
-    Raises WrongUsage, as `check`.
+    `timeout`: seconds that jq may take. Raises WrongUsage, as `check`.
     """
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: str, *, timeout: float) -> None:
         check(program)
+        self._timeout = timeout
         document, self._document = os.pipe()
         self._results, results = os.pipe()
         self._fault, fault = os.pipe()
         self._ends = {self._document, self._results, self._fault}
+        parent = os.getpid()
         with warnings.catch_warnings():
             # Only a program that embeds this one may have threads by now; the child touches nothing of theirs.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -90,23 +102,27 @@ class Program:
         if self._child == 0:
             for end in self._ends:
                 os.close(end)
-            _child(program, document, results, fault)
+            _child(program, document, results, fault, parent=parent, seconds=math.ceil(timeout) + SPARE)
         for end in (document, results, fault):
             os.close(end)
 
-    def run(self, document: str, *, timeout: float, write: Callable[[bytes], None]) -> None:
+    def run(self, document: str, *, write: Callable[[bytes], None]) -> None:
         """Pass each result to `write` as a line of UTF-8, as they come; the program is over then.
 
-        `timeout`: seconds that jq may take; the time spent in `write` does not count. Raises TimedOut, Invalid (an
-        error of the program's, after the results before it), Internal (a crash).
+        The time spent in `write` does not count. Raises TimedOut, Invalid (an error of the program's, after the results
+        before it), Exhausted (its memory), Internal (a crash).
         """
         try:
-            message = self._relay(document.encode("utf-8", "replace"), timeout, write)
+            message = self._relay(document.encode("utf-8", "replace"), write)
             status = self._reap()
         finally:
             self.close()
         if status == FAILED:
             raise errors.Invalid(f"--jq: {message.decode('utf-8', 'replace')}")
+        if status == NO_MEMORY or JQ_NO_MEMORY in message:
+            raise errors.Exhausted(f"--jq: the program needs more memory than {MEMORY / confinement.GIB:g} GiB")
+        if status == -signal.SIGXCPU:
+            raise self._late()
         if status != DONE:
             raise errors.Internal(f"--jq: jq ended with status {status} before it had finished")
 
@@ -127,9 +143,14 @@ class Program:
         self._ends.remove(end)
         os.close(end)
 
-    def _relay(self, document: bytes, timeout: float, write: Callable[[bytes], None]) -> bytes:
+    def _late(self) -> errors.TimedOut:
+        return errors.TimedOut(
+            f"--jq: the program did not finish within {self._timeout:g}s", hint="allow it more with --timeout"
+        )
+
+    def _relay(self, document: bytes, write: Callable[[bytes], None]) -> bytes:
         """Hand over the document, and pass on what comes until the child ends; the message of its error, if any."""
-        unsent, left, message = memoryview(document), timeout, b""
+        unsent, left, message = memoryview(document), self._timeout, b""
         os.set_blocking(self._document, False)
         waiting = {self._document: select.POLLOUT, self._results: select.POLLIN, self._fault: select.POLLIN}
         poll = select.poll()
@@ -140,9 +161,7 @@ class Program:
             ready = poll.poll(max(0.0, left) * 1000)
             left -= time.monotonic() - before
             if not ready:
-                raise errors.TimedOut(
-                    f"--jq: the program did not finish within {timeout:g}s", hint="allow it more with --timeout"
-                )
+                raise self._late()
             for end, _ in ready:
                 if end == self._document:
                     unsent = _unsent(end, unsent)
@@ -169,11 +188,15 @@ def _unsent(end: int, content: memoryview) -> memoryview:
         return content[:0]
 
 
-def _child(program: str, document: int, results: int, fault: int) -> None:
+def _child(program: str, document: int, results: int, fault: int, *, parent: int, seconds: int) -> None:
     """Run the program and end the process, without a return to the caller's stack whatever happens."""
-    code = FAILED + 1
+    code = CRASHED
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        faulthandler.disable()
+        os.dup2(fault, 2)  # where jq says why it gives up
+        confinement.end_with(parent)
+        confinement.limit(seconds=seconds, memory=MEMORY)
         os.environ.clear()
         import jq
 
@@ -186,6 +209,8 @@ def _child(program: str, document: int, results: int, fault: int) -> None:
         except ValueError as error:
             _write(fault, str(error).encode("utf-8", "replace"))
             code = FAILED
+    except MemoryError:
+        code = NO_MEMORY
     finally:
         os._exit(code)
 

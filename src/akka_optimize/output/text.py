@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from akka_optimize.output.finite import short
 from akka_optimize.output.view import Column, Document, View, as_page, items
 
 MISSING = "—"
 GAP = "  "
-_NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 # C0 and C1 controls, the marks that reorder text, line separators, and halves of surrogate pairs.
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u061c\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -101,7 +100,7 @@ def cell(value: object, *, newlines: bool = False) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.6g}" if math.isfinite(value) else _NOT_FINITE[str(value)]
+        return short(value, ".6g")
     if isinstance(value, list | tuple):
         return ", ".join(cell(item) for item in value) or MISSING
     if isinstance(value, Mapping):

@@ -148,11 +148,20 @@ def register(home: Home, catalog: Catalog, path: Path, *, name: str | None = Non
 
 def rows(home: Home, hash: str) -> list[Document]:
     """The rows of a stored dataset, in order. Raises NotFound."""
-    path = _path(home, hash)
-    if not path.exists():
-        raise errors.NotFound(f"the rows of dataset {hash[:12]} are not at {path}")
+    path = place(home, hash)
     with files.translated(path), path.open("rb") as lines:
         return [json.loads(line) for line in lines]
+
+
+def place(home: Home, hash: str) -> Path:
+    """The file of a stored dataset's rows. Raises NotFound where it is gone."""
+    path = _path(home, hash)
+    if not path.is_file():
+        raise errors.NotFound(
+            f"the rows of dataset {hash[:12]} are not at {path}",
+            hint="put the file back, or create the dataset from the same rows again",
+        )
+    return path
 
 
 class _Fault(Exception):

@@ -12,6 +12,8 @@ from akka_optimize import errors
 
 FLUSHES_AT_ONCE = 16
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+NOT_ALLOWED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+RIGHTS = "give yourself the right to write there"
 
 
 @contextmanager
@@ -25,7 +27,8 @@ def translated(path: Path | str) -> Iterator[None]:
             raise errors.Exhausted(
                 f"{path} cannot be written: {reason}", hint="make room on the disk, then try again"
             ) from error
-        raise errors.Refused(f"{path} cannot be used: {reason}") from error
+        hint = RIGHTS if error.errno in NOT_ALLOWED else None
+        raise errors.Refused(f"{path} cannot be used: {reason}", hint=hint) from error
 
 
 def flush_folder(folder: Path) -> None:

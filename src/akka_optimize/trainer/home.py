@@ -25,6 +25,7 @@ from akka_optimize.trainer import files, uploads
 VERSION = 1
 FOLDERS = ("datasets", "runs", "uploads", "locks")
 MARKER_BESIDE = ".version-"
+MOST_DIGITS = 9  # of a version; Python refuses to convert thousands
 
 
 class Lock:
@@ -108,10 +109,12 @@ class Home:
         home = cls(Path(path).absolute())
         with files.translated(home.path):
             _make(home.path)
-            _check_version(home.path)
-            for name in FOLDERS:
-                (home.path / name).mkdir(mode=0o700, exist_ok=True)
-            uploads.sweep(home)
+        _check_writable(home, home.path)
+        _check_version(home.path)
+        for name in FOLDERS:
+            _make_folder(home.path / name)
+        _check_writable(home, *(home.path / name for name in FOLDERS), home.catalog)
+        uploads.sweep(home)
         return home
 
     @overload
@@ -151,13 +154,37 @@ def _make(path: Path) -> None:
                 raise errors.Refused(f"{folder} is not a folder, so no trainer home can be at {path}") from None
 
 
+def _make_folder(path: Path) -> None:
+    """Create one of the home's own folders, unless it is there."""
+    with files.translated(path):
+        try:
+            path.mkdir(mode=0o700)
+        except FileExistsError:
+            if not path.is_dir():
+                raise errors.Refused(
+                    f"{path} is not a folder, and a trainer home has one there", hint="move it away, then try again"
+                ) from None
+
+
+def _check_writable(home: Home, *places: Path) -> None:
+    """Refuse a home in which nothing can be kept, before anything is half done."""
+    for path in places:
+        if not os.access(path, os.W_OK) and path.exists():
+            raise errors.Refused(
+                f"the trainer home {home.path} is not writable: this user may not write {path}",
+                hint=f"{files.RIGHTS}, or name another home with TRAINER_URL=local:DIR",
+            )
+
+
 def _check_version(path: Path) -> None:
     """Refuse a newer home and somebody else's folder; mark an empty one as ours."""
     marker = path / "version"
-    if not marker.exists():
-        _mark(path, marker)
-    text = marker.read_text("ascii", errors="replace").strip()
-    if not text.isdecimal():
+    if not os.path.lexists(marker):
+        with files.translated(path):
+            _mark(path, marker)
+    with files.translated(marker):
+        text = marker.read_text("ascii", errors="replace").strip()
+    if not text.isdecimal() or len(text) > MOST_DIGITS:
         raise errors.Refused(f"{marker} does not hold a version number, so {path} is not read as a trainer home")
     if int(text) > VERSION:
         raise errors.Refused(

@@ -2,39 +2,56 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from akka_optimize.trainer import slots
+from akka_optimize.trainer import files, slots
 
 if TYPE_CHECKING:
     from akka_optimize.trainer.home import Home, Lock
 
 LOG = "worker.log"
-_started: list[subprocess.Popen[bytes]] = []  # looked at again, so that a process that ended is let go of
+_started: list[subprocess.Popen[bytes]] = []  # looked at again, so that a process that ended leaves no zombie
+OUTLIVES_US = 0
 QUIET_THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 
 
-def ensure_worker(home: Home) -> None:
+@atexit.register
+def _leave_to_themselves() -> None:
+    """Workers outlive us by intent; with a status of any kind, Popen does not complain at our end that they live."""
+    for worker in _started:
+        if worker.poll() is None:
+            worker.returncode = OUTLIVES_US
+
+
+def ensure_worker(home: Home) -> int:
     """See that workers are there for what is in the queue; call it once the queued runs are committed.
 
     As many are started as runs wait, or as there are free places. A place's lock is taken here and handed to the new
     process, so that any number of calls fill each place once. A worker that is about to leave looks at the queue once
     more after it let go of the lock: what was committed before this call is seen either by that worker or by a new
-    one. Raises Exhausted, Refused (the log cannot be written, or the setting cannot be read).
+    one. Returns how many were started. Raises Exhausted, Refused (the log cannot be written, or the setting cannot be
+    read).
     """
+    begun = 0
     for _ in range(wanted(home)):
         if (lock := slots.take(home)) is None:
             break
-        log = os.open(home.path / LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            worker = start(home, lock, log=log)
-        finally:
-            os.close(log)
+        with lock:
+            with files.translated(home.path / LOG):
+                log = os.open(home.path / LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                worker = start(home, lock, log=log)
+            finally:
+                os.close(log)
         _started[:] = [earlier for earlier in _started if earlier.poll() is None]
         _started.append(worker)
+        begun += 1
+    return begun
 
 
 def wanted(home: Home) -> int:
@@ -59,10 +76,20 @@ def start(home: Home, lock: Lock, *, log: int | None = None) -> subprocess.Popen
         return subprocess.Popen(
             [sys.executable, "-u", "-m", "akka_optimize.trainer.worker", str(home.path), *handed],
             cwd="/",
-            env=os.environ | QUIET_THREADS,
+            env=os.environ | QUIET_THREADS | _same_package(),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             pass_fds=(descriptor,),
             start_new_session=True,
         )
+
+
+def _same_package() -> dict[str, str]:
+    """Where the worker, whose folder is the root, finds the package that we are of: our relative paths made absolute."""
+    stated = os.environ.get("PYTHONPATH")
+    paths = [os.path.abspath(path) for path in stated.split(os.pathsep)] if stated else []
+    ours = str(Path(__file__).parents[2])
+    if ours not in paths and sys.path and os.path.abspath(sys.path[0]) == ours:  # `python -m` in the package's folder
+        paths.insert(0, ours)
+    return {"PYTHONPATH": os.pathsep.join(paths)} if paths else {}

@@ -40,6 +40,7 @@ class Lengths:
 
 def lengths(home: Home, dataset: Dataset, model: BaseModel) -> Lengths:
     """The rows' lengths, tokenised where they are not known yet. Raises NotFound (rows), Exhausted, Refused (disk)."""
+    datasets.place(home, dataset.hash)  # lengths without rows would let a run be planned that cannot be started
     place = home.path / "cache" / f"{dataset.hash[:32]}-{model.revision[:16]}-{model.engine}-{__version__}.npz"
     found = _read(place, dataset.example_count)
     if found is None:

@@ -22,7 +22,7 @@ def count(home: Home) -> int:
             text = path.read_text("ascii", errors="replace").strip()
         except FileNotFoundError:
             return DEFAULT
-    if not text.isdecimal() or not 1 <= int(text) <= MOST:
+    if not text.isdecimal() or len(text) > len(str(MOST)) or not 1 <= int(text) <= MOST:
         raise errors.Refused(
             f"{path} does not hold a number of workers, 1 to {MOST}", hint="`akka-trainer work --workers N` writes it"
         )

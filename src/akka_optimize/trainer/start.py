@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from akka_optimize import errors
 from akka_optimize.core import plans
-from akka_optimize.trainer import environment, folder, unfinished
+from akka_optimize.trainer import datasets, environment, folder, unfinished
 from akka_optimize.trainer.catalog.base import utc_now
 from akka_optimize.trainer.catalog.new import NewRun
 from akka_optimize.trainer.resolve import Request, request
@@ -39,8 +39,8 @@ def start(catalog: Catalog, home: Home, document: Document) -> Run:
 
 
 def new_folder(home: Home, wanted: Request, new: NewRun) -> folder.New:
-    """The folder that a run is to have."""
-    rows = home.datasets / f"{new.dataset}.jsonl"
+    """The folder that a run is to have. Raises NotFound (the dataset's rows)."""
+    rows = datasets.place(home, new.dataset)
     return folder.New(new.folder, identity(wanted, new), plans.plan_text(new.plan), rows)
 
 

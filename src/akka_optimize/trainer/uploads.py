@@ -8,7 +8,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,14 +88,17 @@ def finished(home: Home, upload_id: str, sha256: str) -> Iterator[Path]:
 
 
 def sweep(home: Home, *, older_than: float = STALE_SECONDS) -> None:
-    """Remove what nobody has written to for `older_than` seconds."""
+    """Remove what nobody has written to for `older_than` seconds; what cannot be removed stays, and is in nobody's way.
+
+    Raises Refused (the folder cannot be read).
+    """
     oldest = time.time() - older_than
-    for entry in os.scandir(home.uploads):
-        try:
-            if entry.stat(follow_symlinks=False).st_mtime < oldest:
+    with files.translated(home.uploads):
+        entries = list(os.scandir(home.uploads))
+    for entry in entries:
+        with suppress(OSError):  # another process was quicker; or somebody's folder, which is no upload
+            if entry.stat(follow_symlinks=False).st_mtime < oldest and not entry.is_dir(follow_symlinks=False):
                 os.unlink(entry.path)
-        except FileNotFoundError:  # another process swept at the same time
-            continue
 
 
 def check_size(size: int) -> None:

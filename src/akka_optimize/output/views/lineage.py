@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from akka_optimize.output.text import grid
-from akka_optimize.output.view import Column, Document, Field, View, plain
-from akka_optimize.output.views.run import FIELDS, phase
+from akka_optimize.output.view import Column, Document, Field, View
+from akka_optimize.output.views.run import FIELDS, phase, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ def _changes(run: Run) -> str | None:
 
 def branch_document(run: Run) -> Document:
     """A child, with its ID and its budget under the names that lists of branches use."""
-    return {"childRunId": run.run_id, "budgetSteps": run.steps, **plain(run)}
+    return {"childRunId": run.run_id, "budgetSteps": run.steps, **to_json(run)}
 
 
 BRANCHES = View(
@@ -35,7 +35,7 @@ BRANCHES = View(
         Column("CHILD RUN", "runId"),
         Column("PHASE", phase),
         Column("STEP", lambda run: f"{run.observed_step}/{run.steps}"),
-        Column("LOSS", "loss"),
+        Column("LOSS", lambda run: run.loss),
         Column("SOURCE STEP", "sourceStep"),
         Column("CHANGES", _changes),
         Column("CONFIG", "configHash"),
@@ -58,6 +58,7 @@ ANCESTRY = View(
         Column("CHANGES", _changes),
         Column("CONFIG", "configHash"),
     ),
+    to_json=to_json,
 )
 
 
@@ -81,7 +82,7 @@ def tree_text(tree: RunTree) -> str:
 def tree_document(tree: RunTree) -> Document:
     """The runs in order, each with its generation."""
     pairs = zip(tree.runs, depths(tree.runs), strict=True)
-    return {"runs": [{**plain(run), "depth": depth} for run, depth in pairs]}
+    return {"runs": [{**to_json(run), "depth": depth} for run, depth in pairs]}
 
 
 TREE = View(

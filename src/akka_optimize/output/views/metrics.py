@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from akka_optimize.errors import WrongUsage
+from akka_optimize.output.finite import word
 from akka_optimize.output.text import grid
 from akka_optimize.output.view import Field, View
 
@@ -82,7 +83,7 @@ def _csv_cell(value: Any) -> str:
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        return word(value)
     return repr(value)
 
 

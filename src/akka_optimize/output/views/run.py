@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from akka_optimize.output.finite import NON_FINITE, short, stating
 from akka_optimize.output.text import labelled
 from akka_optimize.output.view import Column, Field, View
 
@@ -55,7 +56,9 @@ FIELDS = (
     Field("sourceStep", "the parent's update at which that was saved"),
     Field("restore", "what it took up from there: weights or trainingState"),
     Field("changes", "what its point set, by path below config"),
+    NON_FINITE,
 )
+to_json = stating("loss", "validation_loss")
 
 
 def spread(division: Division) -> str:
@@ -70,7 +73,7 @@ def phase(run: Run) -> str:
 
 def _progress(run: Run) -> str:
     share = f"{run.observed_step}/{run.steps} steps ({run.observed_step / run.steps:.0%})"
-    return share if run.loss is None else f"{share}, loss {run.loss:.4f}"
+    return share if run.loss is None else f"{share}, loss {short(run.loss, '.4f')}"
 
 
 def _rows(run: Run) -> str:
@@ -96,7 +99,7 @@ BLOCK = (
     Column("Phase", phase),
     Column("Failure", _failure),
     Column("Progress", _progress),
-    Column("Validation loss", "validationLoss"),
+    Column("Validation loss", lambda run: run.validation_loss),
     Column("Saved step", "savedStep"),
     Column("Branched from", _source),
     Column("Changes", lambda run: "\n".join(f"{path}: {value}" for path, value in (run.changes or {}).items()) or None),
@@ -123,12 +126,13 @@ RUN = View(
         Column("NAME", "name"),
         Column("PHASE", phase),
         Column("STEP", lambda run: f"{run.observed_step}/{run.steps}"),
-        Column("LOSS", "loss"),
+        Column("LOSS", lambda run: run.loss),
         Column("CONFIG", "configHash"),
         Column("WORKLOAD", "workload"),
         Column("CREATED", lambda run: run.created_at[:19] + "Z"),
     ),
     block=BLOCK,
+    to_json=to_json,
 )
 
 
@@ -156,4 +160,4 @@ def _exact(value: object) -> str | None:
     return None if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
-SETTINGS = View(name="run", fields=FIELDS, to_text=settings)
+SETTINGS = View(name="run", fields=FIELDS, to_json=to_json, to_text=settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from akka_optimize.output.finite import NON_FINITE, stating
 from akka_optimize.output.view import Column, Field, View
 
 if TYPE_CHECKING:
@@ -31,12 +32,14 @@ SNAPSHOT = View(
         Field("step", "updates done when it was saved"),
         Field("epoch", "times that the rows had been gone through"),
         Field("artifacts", "what it holds: kind, manifestDigest, sizeBytes, swept"),
-        Field("status", "Available"),
+        Field("status", "Available, or Swept once nothing of it is left"),
         Field("validationLoss", "mean loss over the held-out rows, in nats per token"),
         Field("createdAt", "when it was committed"),
         Field("best", "has it the lowest validation loss of its run?"),
         Field("heldBy", "what keeps it from being swept"),
+        NON_FINITE,
     ),
+    to_json=stating("validation_loss"),
     columns=(
         Column("SAVED STEP", "step"),
         Column("EPOCH", "epoch"),
@@ -45,7 +48,7 @@ SNAPSHOT = View(
         Column("SWEPT", lambda snapshot: tuple(a.kind for a in snapshot.artifacts if a.swept)),
         Column("BYTES", _bytes),
         Column("STATUS", "status"),
-        Column("VALIDATION LOSS", "validationLoss"),
+        Column("VALIDATION LOSS", lambda snapshot: snapshot.validation_loss),
         Column("BEST", "best"),
         Column("HELD BY", "heldBy"),
     ),
@@ -57,7 +60,7 @@ SNAPSHOT = View(
         Column("Epoch", "epoch"),
         Column("Artifacts", _artifacts),
         Column("Status", "status"),
-        Column("Validation loss", "validationLoss"),
+        Column("Validation loss", lambda snapshot: snapshot.validation_loss),
         Column("Best", "best"),
         Column("Held by", lambda snapshot: "\n".join(snapshot.held_by) or None),
         Column("Created", "createdAt"),

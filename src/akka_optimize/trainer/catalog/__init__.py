@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from akka_optimize.trainer.catalog import database
 from akka_optimize.trainer.catalog.base import utc_now
 from akka_optimize.trainer.catalog.database import Database
 from akka_optimize.trainer.catalog.datasets import Datasets
 from akka_optimize.trainer.catalog.deletion import Deletion
 from akka_optimize.trainer.catalog.lineage import Lineage
 from akka_optimize.trainer.catalog.metrics import Metrics
-from akka_optimize.trainer.catalog.migrations import migrate
+from akka_optimize.trainer.catalog.migrations import migrate, require_kept
 from akka_optimize.trainer.catalog.new import NewRun, NewSnapshot, NewSubmission
 from akka_optimize.trainer.catalog.pins import Pins
 from akka_optimize.trainer.catalog.runs import Runs
@@ -35,25 +36,33 @@ __all__ = ["Catalog", "NewRun", "NewSnapshot", "NewSubmission"]
 class Catalog(Datasets, Workloads, Runs, Metrics, Snapshots, Pins, Lineage, Submissions, Deletion):
     """One home's catalog; several processes and threads may have it open."""
 
-    def __init__(self, home: Home, now: Callable[[], str]) -> None:
+    def __init__(self, home: Home, now: Callable[[], str], patience: float) -> None:
         self.home = home
         self.notes: tuple[str, ...] = ()  # what opening did
         self._now = now
-        self._database = Database(home.catalog)
+        self._database = Database(home.catalog, patience)
 
     @classmethod
-    def open(cls, home: Home, *, now: Callable[[], str] = utc_now) -> Catalog:
+    def open(cls, home: Home, *, now: Callable[[], str] = utc_now, patience: float | None = None) -> Catalog:
         """The catalog of a home, made or brought up to date where needed.
 
-        Raises Refused when a newer trainer made it.
+        `patience` bounds the seconds that one transaction waits for another process; never more than `BUSY_SECONDS`.
+        Raises Refused when a newer trainer made it, and when it is lost while the home holds runs.
         """
-        catalog = cls(home, now)
+        most = database.BUSY_SECONDS
+        catalog = cls(home, now, most if patience is None else min(patience, most))
+        require_kept(home)
         try:
             catalog.notes = migrate(home, catalog._database, now)
         except BaseException:
             catalog.close()
             raise
         return catalog
+
+    @property
+    def patience(self) -> float:
+        """Seconds for which one transaction waits for another process."""
+        return self._database.patience
 
     def close(self) -> None:
         """Close its connections."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, exc
@@ -12,8 +12,10 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from akka_optimize import errors
+from akka_optimize.trainer.catalog import damage, schema
 
-BUSY_SECONDS = 30.0
+BUSY_SECONDS = 30.0  # the longest that anybody waits for another process
+NOT_TEXT = "Could not decode to UTF-8"  # all that the driver says of it
 
 NO_ROOM = (
     "SQLITE_FULL",
@@ -31,10 +33,11 @@ TAKEN = ("SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_UNIQUE")
 class Database:
     """One database file, and its two kinds of transaction."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, patience: float) -> None:
+        """`patience`: seconds for which a transaction waits for another process."""
+        self.path, self.patience = path, patience
         self._reader = create_engine(
-            URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}
+            URL.create("sqlite", database=str(path)), connect_args={"timeout": patience, "check_same_thread": False}
         )
         event.listen(self._reader, "connect", _set_up)
         event.listen(self._reader, "begin", _begin)
@@ -54,7 +57,7 @@ class Database:
 
     def prepare(self) -> None:
         """Set up the file itself, once: readers and a writer do not wait for each other."""
-        with translated(self.path), self._reader.connect() as connection:
+        with self._translated(), self._reader.connect() as connection:
             driver = connection.connection.driver_connection
             assert isinstance(driver, sqlite3.Connection)
             driver.execute("PRAGMA journal_mode = WAL")
@@ -65,35 +68,46 @@ class Database:
 
     @contextmanager
     def _transaction(self, engine: Engine) -> Iterator[Connection]:
-        with translated(self.path), engine.begin() as connection:
+        with self._translated(), engine.begin() as connection:
             yield connection
 
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn what SQLAlchemy raises into this package's errors."""
+        try:
+            yield
+        except schema.Unreadable as error:
+            raise self._unreadable(error) from error
+        except exc.DBAPIError as error:
+            if NOT_TEXT in str(error.orig):
+                raise self._unreadable(error.orig) from error
+            raise _meaning(self.path, error.orig, self.patience) from error
+        except exc.TimeoutError as error:
+            raise errors.TimedOut(f"the catalog {self.path} has no free connection") from error
 
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Turn what SQLAlchemy raises about the database at `path` into this package's errors."""
-    try:
-        yield
-    except exc.DBAPIError as error:
-        raise _meaning(path, error.orig) from error
-    except exc.TimeoutError as error:
-        raise errors.TimedOut(f"the catalog {path} has no free connection") from error
+    def _unreadable(self, error: BaseException | None) -> errors.Refused:
+        with suppress(exc.DBAPIError), self._reader.begin() as connection:
+            if (found := next(damage.entries(connection), None)) is not None:
+                return damage.refused(self.path, found)
+        return damage.refused(self.path, f"an entry ({error})")
 
 
-def _meaning(path: Path, error: BaseException | None) -> errors.AkkaError:
+def _meaning(path: Path, error: BaseException | None, patience: float) -> errors.AkkaError:
     code = getattr(error, "sqlite_errorname", "")
     if code.startswith(NO_ROOM):
         return errors.Exhausted(
             f"the catalog {path} cannot be written: the disk is full", hint="make room on the disk, then try again"
         )
     if code.startswith(NOT_A_DATABASE):
-        return errors.Refused(
-            f"the catalog {path} is damaged: {error}", hint="put a copy of it back, or use another home"
-        )
+        return errors.Refused(f"the catalog {path} is damaged: {error}", hint=damage.HINT)
     if code.startswith(NOT_USABLE):
-        return errors.Refused(f"the catalog {path} cannot be used: {error}")
+        return errors.Refused(
+            f"the catalog {path} cannot be used: {error}", hint="see that this user may write it, and its folder"
+        )
     if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return errors.TimedOut(f"the catalog {path} was held by another process for {BUSY_SECONDS:.0f} s")
+        return errors.TimedOut(
+            f"the catalog {path} was held by another process for {patience:g} s", hint="allow more with --timeout"
+        )
     if code in TAKEN:
         return errors.Conflict(f"the catalog holds such an entry already: {error}")
     return errors.Internal(f"the catalog {path} answered: {error}")

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, select
 from akka_optimize import errors
 from akka_optimize.core.grid import MOST_BRANCHES
 from akka_optimize.records import PHASES, Run, Snapshot
-from akka_optimize.trainer.catalog import holds, references, runs, schema
+from akka_optimize.trainer.catalog import holds, insertion, references, runs, schema
 from akka_optimize.trainer.catalog.new import NewSubmission
 from akka_optimize.trainer.names import shown
 
@@ -79,7 +79,7 @@ def check_token(connection: Connection, submission: NewSubmission) -> None:
             raise errors.Conflict(
                 f"submission {shown(token)} was made with {', '.join(told)}", field="submissionId", hint=hint
             )
-    elif (used := runs.spent(connection, token)) is not None:
+    elif (used := insertion.spent(connection, token)) is not None:
         raise errors.Conflict(f"submission {shown(token)} {used}", field="submissionId", hint=hint)
 
 
@@ -128,7 +128,7 @@ def require_artifact(snapshot: Snapshot, restore: str) -> None:
 
 def require_submission(connection: Connection, submission_id: str) -> None:
     """Raise NotFound unless a run, or a fan, was submitted under the token."""
-    if bound(connection, submission_id) is None and runs.spent(connection, submission_id) is None:
+    if bound(connection, submission_id) is None and insertion.spent(connection, submission_id) is None:
         raise errors.NotFound(
             f"nothing was submitted under {shown(submission_id)}",
             field="submissionId",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 
+from google.protobuf.message import DecodeError
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from akka_optimize import errors
 from akka_optimize.protocol import trainer_pb2 as pb
-from akka_optimize.trainer.catalog import curves, schema
+from akka_optimize.trainer.catalog import curves, damage, schema
 from akka_optimize.trainer.catalog.base import Part, next_position
 from akka_optimize.trainer.catalog.runs import require_run
 
@@ -55,11 +56,11 @@ class Metrics(Part):
         with self._database.read() as connection:
             require_run(connection, run_id)
             condition = _holding(connection, run_id, columns)
-            cut = _cut(connection, condition, columns, last_steps) if last_steps else None
+            cut = _cut(connection, run_id, condition, columns, last_steps) if last_steps else None
             if cut is not None:
                 condition.append(table.c.last_step >= cut)
             stored = connection.execute(select(table.c.chunk).where(*condition).order_by(*IN_ORDER)).scalars().all()
-        return _chosen(stored, columns, cut)
+        return _chosen(run_id, stored, columns, cut)
 
     def merge_metrics(self, run_id: str) -> None:
         """Turn the many chunks of a run into few large ones, loss and gradient norm apart from the rest.
@@ -72,7 +73,7 @@ class Metrics(Part):
             rows = connection.execute(select(table.c.attempt, table.c.chunk).where(of_run).order_by(*IN_ORDER)).all()
             connection.execute(delete(table).where(of_run))
             for _, group in groupby(rows, key=lambda row: row.attempt):
-                chunks = [pb.MetricsChunk.FromString(row.chunk) for row in group]
+                chunks = [_read(run_id, row.chunk, ()) for row in group]
                 others = {column.name for chunk in chunks for column in chunk.columns} - curves.TOGETHER
                 for columns in (curves.TOGETHER, others):
                     _append(connection, run_id, curves.join(chunks, columns))
@@ -106,7 +107,7 @@ def _holding(connection: Connection, run_id: str, columns: Collection[str]) -> l
 
 
 def _cut(
-    connection: Connection, condition: list[ColumnElement[bool]], columns: Collection[str], last_steps: int
+    connection: Connection, run_id: str, condition: list[ColumnElement[bool]], columns: Collection[str], last_steps: int
 ) -> int | None:
     """The oldest of the newest `last_steps` steps; None when there are not so many."""
     newest: set[int] = set()
@@ -118,21 +119,28 @@ def _cut(
             break
         same = [column == value for column, value in zip(table.primary_key, key, strict=True)]
         data = connection.execute(select(table.c.chunk).where(*same)).scalar_one()
-        newest |= curves.newest(_read(data, columns), last_steps)
+        newest |= curves.newest(_read(run_id, data, columns), last_steps)
         newest = set(sorted(newest)[-last_steps:])
     return min(newest) if len(newest) == last_steps else None
 
 
-def _chosen(stored: Sequence[bytes], columns: Collection[str], cut: int | None) -> Iterator[pb.MetricsChunk]:
+def _chosen(
+    run_id: str, stored: Sequence[bytes], columns: Collection[str], cut: int | None
+) -> Iterator[pb.MetricsChunk]:
     for data in stored:
-        chunk = _read(data, columns)
+        chunk = _read(run_id, data, columns)
         if cut is not None and curves.first_step(chunk) < cut:
             chunk = curves.between(chunk, cut)
         if chunk.columns:
             yield chunk
 
 
-def _read(data: bytes, columns: Collection[str]) -> pb.MetricsChunk:
-    """A stored chunk, with these columns alone when any is named."""
-    chunk = pb.MetricsChunk.FromString(data)
+def _read(run_id: str, data: bytes, columns: Collection[str]) -> pb.MetricsChunk:
+    """A stored chunk, with these columns alone when any is named. Raises Refused when it is damaged."""
+    try:
+        chunk = pb.MetricsChunk.FromString(data)
+    except (DecodeError, TypeError) as error:
+        raise damage.of_curves(run_id) from error
+    if any(len(column.values) != len(column.steps or chunk.steps) for column in chunk.columns):
+        raise damage.of_curves(run_id)
     return curves.choose(chunk, columns) if columns else chunk

@@ -6,6 +6,8 @@ name of a binary type. A test compares what the steps make with `schema`.
 
 from __future__ import annotations
 
+import os
+import time
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, LargeBinary, exc, func, insert, inspect, select
@@ -14,10 +16,11 @@ from akka_optimize import errors
 from akka_optimize.trainer.catalog import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from akka_optimize.trainer.catalog.database import Database
-    from akka_optimize.trainer.home import Home
+    from akka_optimize.trainer.home import Home, Lock
 
 STEPS: tuple[tuple[str, ...], ...] = (
     (
@@ -81,6 +84,29 @@ STEPS: tuple[tuple[str, ...], ...] = (
 )
 
 
+def require_kept(home: Home) -> None:
+    """Raise Refused when the catalog is missing or empty in a home that holds runs or rows: it was lost, and is not new."""
+    if _size(home.catalog):
+        return
+    kept = [folder for folder in (home.runs, home.datasets) if any(_visible(folder))]
+    if kept and not (size := _size(home.catalog)):  # or another process has just made it, and more
+        raise errors.Refused(
+            f"the catalog {home.catalog} is {'missing' if size is None else 'empty'}, and {kept[0]} is not: it was lost",
+            hint="put a copy of it back, or use another home",
+        )
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None
+
+
+def _visible(folder: Path) -> Iterator[str]:
+    return (name for name in os.listdir(folder) if not name.startswith("."))
+
+
 def migrate(home: Home, database: Database, now: Callable[[], str]) -> tuple[str, ...]:
     """Bring the catalog to the newest version and say in sentences what was done.
 
@@ -88,7 +114,7 @@ def migrate(home: Home, database: Database, now: Callable[[], str]) -> tuple[str
     """
     if _version(database) == len(STEPS):
         return ()
-    with home.lock("catalog", wait=True):  # another process may be doing the same
+    with _alone(home, database):  # another process may be doing the same
         found = _version(database)
         database.prepare()
         for number in range(found + 1, len(STEPS) + 1):
@@ -99,6 +125,15 @@ def migrate(home: Home, database: Database, now: Callable[[], str]) -> tuple[str
     if found in (0, len(STEPS)):
         return ()
     return (f"the catalog was brought from version {found} to {len(STEPS)}",)
+
+
+def _alone(home: Home, database: Database) -> Lock:
+    deadline = time.monotonic() + database.patience
+    while (lock := home.lock("catalog")) is None:
+        if time.monotonic() > deadline:
+            raise errors.TimedOut(f"another process has been at work on the tables of {database.path}")
+        time.sleep(0.005)
+    return lock
 
 
 def _version(database: Database) -> int:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, select, update
 
 from akka_optimize import errors
 from akka_optimize.records import PHASES, TERMINAL_PHASES, Division, Document, Page, Run
-from akka_optimize.trainer.catalog import references, schema, workloads
-from akka_optimize.trainer.catalog.base import Part, check_page, next_position
+from akka_optimize.trainer.catalog import insertion, references, schema, workloads
+from akka_optimize.trainer.catalog.base import Part, check_page
 from akka_optimize.trainer.catalog.new import NewRun
-from akka_optimize.trainer.names import check_not_id, shown
+from akka_optimize.trainer.names import shown
 
 table = schema.runs
 KIND = references.Kind("run", table.c.run_id, table.c.name, table.c.run_id, "akka-optimize training runs list")
@@ -30,7 +29,7 @@ class Runs(Part):
     def add_run(self, new: NewRun) -> Run:
         """Queue a run. Raises Conflict (run id or submission taken) and Invalid (a name that looks like an id)."""
         with self._database.write() as connection:
-            insert_run(connection, new, self._now())
+            insertion.insert_run(connection, new, self._now())
             return run_of(connection, new.run_id)
 
     def run(self, reference: str) -> Run:
@@ -165,57 +164,6 @@ class Runs(Part):
         with self._database.write() as connection:
             if not connection.execute(update(table).where(table.c.run_id == run_id).values(**values)).rowcount:
                 raise _unknown(run_id)
-
-
-def insert_run(connection: Connection, new: NewRun, now: str) -> None:
-    """Put a queued run into an open writing transaction. Raises as `Runs.add_run` does."""
-    if new.name is not None:
-        check_not_id(new.name, "run")
-    if connection.execute(select(table.c.run_id).where(table.c.run_id == new.run_id)).scalar() is not None:
-        raise errors.Conflict(f"a run {new.run_id} exists already", field="runId")
-    if new.submission_id is not None and (used := spent(connection, new.submission_id)):
-        raise errors.Conflict(
-            f"submission {shown(new.submission_id)} {used}",
-            field="submissionId",
-            hint="use a new submissionId for another run",
-        )
-    insert_rows(connection, [new], now)
-
-
-def insert_rows(connection: Connection, runs: Sequence[NewRun], now: str) -> None:
-    """Queue runs, in this order, in an open writing transaction; the caller has made sure that none is there."""
-    first = next_position(connection, table.c.position)
-    known = {
-        "phase": "QUEUED",
-        "attempt": 0,
-        "cancel_requested": False,
-        "observed_step": 0,
-        "resumable": False,
-        "created_at": now,
-    }
-    connection.execute(
-        insert(table), [_values(new) | known | {"position": position} for position, new in enumerate(runs, first)]
-    )
-
-
-def _values(new: NewRun) -> dict[str, Any]:
-    """The columns of a run that are known at submission."""
-    values = {field.name: getattr(new, field.name) for field in fields(NewRun)}
-    values |= asdict(values.pop("division"))
-    return values
-
-
-def spent(connection: Connection, submission_id: str) -> str | None:
-    """What the token was used for; None for a fresh one."""
-    taken = connection.execute(select(table.c.run_id).where(table.c.submission_id == submission_id)).scalar()
-    if taken is not None:
-        return f"started run {taken} already"
-    deleted, fans = schema.deleted_runs, schema.submissions
-    gone = connection.execute(select(deleted.c.run_id).where(deleted.c.submission_id == submission_id)).scalar()
-    if gone is not None:
-        return f"started run {gone}, which was deleted"
-    fan = connection.execute(select(fans.c.parent_run_id).where(fans.c.submission_id == submission_id)).scalar()
-    return None if fan is None else f"started children of run {fan}"
 
 
 def move(connection: Connection, run_id: str, phase: str, **values: Any) -> None:

@@ -23,6 +23,10 @@ from sqlalchemy import (
 from akka_optimize.core.plans import plan_text
 
 
+class Unreadable(ValueError):
+    """What the database holds is not what this package writes."""
+
+
 class Number(TypeDecorator[float]):
     """A float as its shortest exact text, since SQL has no portable NaN and SQLite turns one into NULL."""
 
@@ -35,7 +39,10 @@ class Number(TypeDecorator[float]):
 
     def process_result_value(self, value: str | None, _dialect: Dialect) -> float | None:
         """SQL to Python."""
-        return None if value is None else float(value)
+        try:
+            return None if value is None else float(value)
+        except (ValueError, TypeError) as error:
+            raise Unreadable(f"not a number: {error}") from error
 
 
 class Json(TypeDecorator[Any]):
@@ -43,6 +50,7 @@ class Json(TypeDecorator[Any]):
 
     impl = Text
     cache_ok = True
+    shape: type = dict
 
     def process_bind_param(self, value: Any, _dialect: Dialect) -> str | None:
         """Python to SQL."""
@@ -50,7 +58,20 @@ class Json(TypeDecorator[Any]):
 
     def process_result_value(self, value: str | None, _dialect: Dialect) -> Any:
         """SQL to Python."""
-        return None if value is None else json.loads(value)
+        try:
+            document = None if value is None else json.loads(value)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise Unreadable(f"not JSON: {error}") from error
+        if value is not None and not isinstance(document, self.shape):
+            raise Unreadable(f"not a {self.shape.__name__}")
+        return document
+
+
+class JsonList(Json):
+    """The same for a list."""
+
+    cache_ok = True
+    shape = list
 
 
 class Plan(Json):
@@ -80,7 +101,7 @@ datasets = Table(
     Column("example_count", BigInteger, nullable=False),
     Column("size_bytes", BigInteger, nullable=False),
     Column("format_version", Integer, nullable=False),
-    Column("findings", Json, nullable=False),
+    Column("findings", JsonList, nullable=False),
     Column("created_at", Text, nullable=False),
 )
 
@@ -122,7 +143,7 @@ runs = Table(
     Column("plan", Plan, nullable=False),
     Column("config", Json, nullable=False),
     Column("execution", Json, nullable=False),
-    Column("stated", Json, nullable=False),
+    Column("stated", JsonList, nullable=False),
     Column("devices", Integer, nullable=False),
     Column("sequences_per_pass", Integer, nullable=False),
     Column("accumulation", Integer, nullable=False),
@@ -178,7 +199,7 @@ snapshots = Table(
     Column("attempt", Integer, nullable=False),
     Column("step", BigInteger, nullable=False),
     Column("epoch", Number, nullable=False),
-    Column("artifacts", Json, nullable=False),
+    Column("artifacts", JsonList, nullable=False),
     Column("status", Text, nullable=False),
     Column("validation_loss", Number),
     Column("created_at", Text, nullable=False),

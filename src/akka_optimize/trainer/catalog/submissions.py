@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, select
 
 from akka_optimize import errors
 from akka_optimize.records import TERMINAL_PHASES, Page, Run, Snapshot
-from akka_optimize.trainer.catalog import fans, pins, runs, schema
+from akka_optimize.trainer.catalog import fans, insertion, pins, runs, schema
 from akka_optimize.trainer.catalog.base import Part
 from akka_optimize.trainer.catalog.fans import Fan
 from akka_optimize.trainer.catalog.new import NewRun, NewSubmission
@@ -52,7 +52,7 @@ class Submissions(Part):
             if fans.bound(connection, submission.submission_id) is None:
                 values = {field.name: getattr(submission, field.name) for field in fields(submission)}
                 connection.execute(insert(table).values(**values, created_at=now))
-            runs.insert_rows(connection, new, now)
+            insertion.insert_rows(connection, new, now)
             added = runs.selected().where(children.c.run_id.in_(ids)).order_by(children.c.position)
             return tuple(map(runs.record, connection.execute(added)))
 
