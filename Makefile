@@ -37,7 +37,7 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 check: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 test: lint types check
 

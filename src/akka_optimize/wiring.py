@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from akka_optimize import errors
-from akka_optimize.client.address import DEFAULT, Address, trainer_address
+from akka_optimize.client.address import DEFAULT, Address, require_utf8, trainer_address
 
 if TYPE_CHECKING:
     from akka_optimize.client.trainer import Trainer
@@ -25,12 +25,12 @@ def build_trainer(trainer_url: str | None, timeout: float) -> Trainer:
     """The client for the address that holds. Raises WrongUsage (address), Unreachable, Refused (home)."""
     from akka_optimize.client.trainer import Trainer
 
-    return Trainer(_transport(trainer_address(trainer_url, os.environ)), timeout=timeout)
+    return Trainer(_transport(trainer_address(trainer_url, os.environ), timeout), timeout=timeout)
 
 
-def _transport(address: Address) -> Transport:
+def _transport(address: Address, timeout: float) -> Transport:
     if address.folder is not None:
-        return _embedded(address.folder)
+        return _embedded(address.folder, timeout)
     from akka_optimize.client.transport.grpc import GrpcTransport
 
     assert address.host is not None
@@ -38,7 +38,7 @@ def _transport(address: Address) -> Transport:
     return GrpcTransport(address.host, tls=address.tls, address=address.text, hint=hint)
 
 
-def _embedded(folder: str) -> Transport:
+def _embedded(folder: str, timeout: float) -> Transport:
     from importlib.util import find_spec
 
     if not all(map(find_spec, TRAINER_EXTRA)):
@@ -46,16 +46,35 @@ def _embedded(folder: str) -> Transport:
             "local: trains in this process, which needs the trainer extra",
             hint="pip install 'akka-optimize[trainer]'",
         )
+    import logging
+
     from akka_optimize.client.transport.embedded import EmbeddedTransport
     from akka_optimize.trainer.servicer import Servicer
 
-    return EmbeddedTransport(Servicer.embedded(_home(folder)))
+    # A Ctrl-C while a connection closes is told by SQLAlchemy with a traceback, unless somebody listens to its loggers.
+    if not (logger := logging.getLogger("sqlalchemy")).handlers:
+        logger.addHandler(logging.NullHandler())
+    return EmbeddedTransport(Servicer.embedded(_home(folder), patience=timeout))
 
 
 def _home(folder: str) -> Path:
     try:
-        return Path(folder or DEFAULT_HOME).expanduser().absolute()
+        path = _expanded(Path(folder or DEFAULT_HOME)).absolute()
     except RuntimeError:
         raise errors.WrongUsage(
             "local: keeps its runs below the home folder, and there is none", hint="name a folder: local:DIR"
         ) from None
+    except FileNotFoundError:
+        raise errors.WrongUsage(
+            f"local:{folder} is below the working directory, which is there no more",
+            hint="name a folder by its whole path, or go to another directory",
+        ) from None
+    require_utf8("the path of the trainer's home", str(path))
+    return path
+
+
+def _expanded(path: Path) -> Path:
+    """The path with its `~` replaced. Raises RuntimeError when there is no home folder, an empty HOME included."""
+    if path.parts[:1] == ("~",) and os.environ.get("HOME") == "":
+        raise RuntimeError
+    return path.expanduser()

@@ -52,3 +52,11 @@ def test_any_other_address_is_wrong_usage_that_says_what_to_write(text):
         parse(text, source="TRAINER_URL")
     assert caught.value.message.startswith("TRAINER_URL: ")
     assert "local:FOLDER" in caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["local:/data/caf\udce9", "http://caf\udce9:9001"])
+@pytest.mark.parametrize("variable", ["TRAINER_URL", "AKKA_OPTIMIZE_URL"])
+def test_an_address_that_is_not_utf8_is_wrong_usage(variable, text):
+    """Whichever variable it came from is named."""
+    with pytest.raises(errors.WrongUsage, match=rf"^{variable}: .* is not UTF-8$"):
+        trainer_address(None, {variable: text})

@@ -34,6 +34,7 @@ def told(found):
         "norms": (found.run.norms, found.baseline.norms),
         "spikes": tuple(side.spikes.steps.tolist() for side in (found.run, found.baseline)),
         "nonfinite": [(bad.metric, bad.value, blocks(bad.ranges)) for bad in found.run.non_finite],
+        "apart": [(bad.metric, bad.value, blocks(bad.ranges)) for bad in found.non_finite],
     }
 
 
@@ -100,6 +101,20 @@ EDGES = [
     pytest.param(
         column([1e17, 1.0, 1.5, 1.0]), column(FLAT), None, None,
         {"means": [5e16, 0.25], "parting": (1, "margin")}, id="one-step-of-1e17",
+    ),
+    pytest.param(
+        column([1e308, 1e308, 1e308, -1e308]), column([-1e308, -1e308, -1e308, 1e308]), None, None,
+        {"means": [INF, 0.0], "parting": (1, "nonFinite"), "overall": 1e308, "largest": 0.0, "nonfinite": [],
+         "apart": [("loss", "Infinity", [(1, 3)]), ("loss", "-Infinity", [(4, 4)])]}, id="differences-that-overflow",
+    ),
+    pytest.param(
+        column([1e308] * 4), column([-1e308] * 4), None, None,
+        {"means": [INF, INF], "parting": (1, "nonFinite"), "overall": None, "largest": None,
+         "apart": [("loss", "Infinity", [(1, 4)])]}, id="an-overall-mean-beyond-every-float",
+    ),
+    pytest.param(
+        column([1e308] * 4), column(FLAT), None, None,
+        {"means": [1e308, 1e308], "parting": (1, "margin"), "overall": 1e308, "apart": []}, id="sums-that-overflow",
     ),
     pytest.param(
         column(FLAT[:2]), column(FLAT[:2]), column([1, 1, 1, 40]), column([1, 1]),

@@ -398,3 +398,11 @@ def test_template_keeps_any_text(name, purpose):
         return
     document = documents.parse(text, source="run.yaml")
     assert (document["name"], document["purpose"]) == (name, purpose)
+
+
+@given(st.sampled_from([field.path for field in FIELDS if field.kind == "float" and field.contains(0)]))
+def test_the_sign_of_zero_is_no_part_of_a_plan(path):
+    """A descriptor with -0.0, or 0, resolves as one with 0.0 does, to the last character."""
+    texts = {json.dumps(resolve(with_value(path, zero)).descriptor) for zero in (0.0, -0.0, 0)}
+    assert len(texts) == 1
+    assert "-0.0" not in texts.pop()

@@ -42,6 +42,18 @@ def test_numbers_take_their_fields_type():
     assert repr(points.typed({RATE: 1, RANK: 8, "dataset": "1"})) == repr({RATE: 1.0, RANK: 8, "dataset": "1"})
 
 
+ZERO = [field.path.removeprefix("config.") for field in CHANGEABLE if field.kind == "float" and field.contains(0)]
+
+
+@laws
+@given(st.sets(st.sampled_from(ZERO), min_size=1), st.text(max_size=8))
+def test_the_sign_of_zero_is_no_part_of_a_point(paths, token):
+    """-0.0 and 0 are the 0.0 that they equal: one text, one id."""
+    plain, negative, whole = (dict.fromkeys(paths, zero) for zero in (0.0, -0.0, 0))
+    assert points.canonical(negative) == points.canonical(plain) == points.canonical(whole)
+    assert points.child_run_id(token, negative) == points.child_run_id(token, plain)
+
+
 def test_ids_differ_by_token_and_by_value():
     """Another token or another value is another child."""
     ids = [points.child_run_id(token, {RANK: rank}) for token in ("a", "b") for rank in (8, 16)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -22,12 +24,21 @@ DYADIC = st.integers(-(2**20), 2**20).map(lambda n: n / 2**10)
 WIDTHS = st.integers(1, 13)
 
 
+def sides(pairs):
+    """The two curves as arrays."""
+    return tuple(np.array(side, float) for side in zip(*pairs, strict=True))
+
+
+def subtracted(run, baseline):
+    """The difference, whatever it is."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return run - baseline
+
+
 def cut(pairs, width):
     """The windows over `pairs` of losses at the steps 1, 2, …"""
-    run, baseline = (np.array(side, float) for side in zip(*pairs, strict=True))
-    with np.errstate(invalid="ignore", over="ignore"):
-        difference = run - baseline
-    return windows(np.arange(1, len(pairs) + 1), run, baseline, difference, width)
+    run, baseline = sides(pairs)
+    return windows(np.arange(1, len(pairs) + 1), run, baseline, subtracted(run, baseline), width)
 
 
 def exact_mean(values):
@@ -150,6 +161,8 @@ def test_a_long_window_keeps_its_digits():
         pytest.param([(2.0, 1.0)] * 3, 2, [2, 1], [True, False], [1.0, 1.0], id="a-short-last-group"),
         pytest.param([(1e308, 0.0)] * 4, 4, [4], [True], [1e308], id="a-sum-that-would-overflow"),
         pytest.param([(1e308, -1e308), (-1e308, 1e308)], 2, [2], [True], [0.0], id="differences-that-overflow"),
+        pytest.param([(1e308, -1e308), (1e308, 1e308)], 2, [2], [True], [1e308], id="one-difference-that-overflows"),
+        pytest.param([(1e308, -1e308)] * 2, 2, [2], [True], [INF], id="a-mean-beyond-every-float"),
     ],
 )
 def test_windows_at_the_edges(pairs, width, steps, full, means):
@@ -167,11 +180,34 @@ def test_mean_losses_where_one_side_is_not_finite():
 
 
 @laws
-@given(st.lists(ANY))
-def test_overall_is_the_mean_of_what_is_finite(values):
+@given(ANY_PAIRS)
+def test_overall_is_the_mean_of_what_is_finite(pairs):
     """NaN and infinity are left out of it, and noticed."""
-    finite = [value for value in values if math.isfinite(value)]
-    mean, clean = overall(np.array(values, float)) if values else (None, True)
-    exact = exact_mean(finite)
+    run, baseline = sides(pairs)
+    mean, both = overall(run, baseline, subtracted(run, baseline))
+    kept = [math.isfinite(a) and math.isfinite(b) for a, b in pairs]
+    exact = exact_mean([a - b for (a, b), there in zip(pairs, kept, strict=True) if there])
     assert mean is exact is None or mean == pytest.approx(exact, rel=1e-9, abs=1e-9)
-    assert clean == (len(finite) == len(values))
+    assert both is None if all(kept) else both.tolist() == kept
+
+
+HUGE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@laws
+@given(st.lists(st.tuples(HUGE, HUGE), min_size=1, max_size=20))
+def test_finite_losses_have_every_mean_that_a_float_holds(pairs):
+    """Whatever their size: no sum on the way overflows, and a difference too large for a float is not left out."""
+    run, baseline = sides(pairs)
+    found = cut(pairs, len(pairs))
+    means = (found.run_losses[0], found.baseline_losses[0], found.mean_differences[0])
+    mean, _ = overall(run, baseline, subtracted(run, baseline))
+    parts = [*zip(*pairs, strict=True), [Fraction(a) - Fraction(b) for a, b in pairs]]
+    largest = Fraction(max(abs(number) for pair in pairs for number in pair))
+    for ours, values in zip((*means, mean), (*parts, parts[2]), strict=True):
+        exact = sum(map(Fraction, values)) / len(pairs)
+        if abs(exact) <= sys.float_info.max * (1 - 64 * Fraction(EPS)):
+            assert math.isfinite(ours)
+            assert abs(Fraction(float(ours)) - exact) <= largest * Fraction(EPS) * 64
+        elif abs(exact) > sys.float_info.max * (1 + 64 * Fraction(EPS)):
+            assert ours is None or ours == math.copysign(INF, exact)

@@ -255,7 +255,7 @@ def test_a_file_that_holds_no_rows(shell, folder, name, code, fragment):
 OTHERS = [
     pytest.param("training runs get nobody", 1, "no run goes by 'nobody'", id="get"),
     pytest.param("training runs get 7d496e", 1, "fits 2 runs", id="get-ambiguous"),
-    pytest.param(["training", "runs", "get", ""], 1, "an empty text names no run", id="get-nothing"),
+    pytest.param(["training", "runs", "get", ""], 2, "an empty value has no meaning", id="get-nothing"),
     pytest.param("training runs get %", 1, "no run goes by '%'", id="no-wildcard"),
     pytest.param("training runs logs nobody", 1, "no run goes by 'nobody'", id="logs"),
     pytest.param("training runs metrics nobody", 1, "no run goes by 'nobody'", id="metrics"),

@@ -97,15 +97,18 @@ def test_everything_else_goes_to_stderr(streams):
 @pytest.mark.parametrize(
     ("terminal", "environ", "colored"),
     [
-        (True, {}, True),
-        (True, {"NO_COLOR": "1"}, False),
-        (True, {"NO_COLOR": ""}, True),
-        (False, {}, False),
-        (False, {"FORCE_COLOR": "1", "CLICOLOR_FORCE": "1"}, False),
+        (True, {"TERM": "xterm"}, True),
+        (True, {"TERM": "xterm", "NO_COLOR": "1"}, False),
+        (True, {"TERM": "xterm", "NO_COLOR": ""}, True),
+        (True, {"TERM": "dumb"}, False),
+        (True, {"TERM": ""}, False),
+        (True, {}, False),
+        (False, {"TERM": "xterm"}, False),
+        (False, {"TERM": "xterm", "FORCE_COLOR": "1", "CLICOLOR_FORCE": "1"}, False),
     ],
 )
 def test_colour_only_on_a_terminal_without_no_color(streams, terminal, environ, colored):
-    """And nothing forces it elsewhere."""
+    """A terminal that says what it is, and is not a dumb one; and nothing forces it elsewhere."""
     _, err = streams(terminal=terminal)
     Console(environ).failure("what")
     assert (RED_BOLD in err.written) is colored

@@ -85,9 +85,10 @@ class CommandLine:
     def state(self) -> dict[str, Any]:
         """Everything that lasts: each file with its size and time, and each row of the catalog.
 
-        Left out is what holds nothing: locks, the database's own log, and how long rows are under a model.
+        Left out is what holds nothing: locks, marks of open records, the database's own log, and how long rows are
+        under a model.
         """
-        fleeting = ("catalog.sqlite", "locks/", "cache/")
+        fleeting = ("catalog.sqlite", "locks/", "unclosed/", "cache/")
         files = {
             name: (path.stat().st_size, path.stat().st_mtime_ns)
             for path in sorted(self.folder.rglob("*"))

@@ -89,6 +89,7 @@ def test_the_worker_stands_on_its_own(trainer, started):
     assert os.readlink(f"/proc/{pid}/cwd") == "/"
     assert os.readlink(f"/proc/{pid}/fd/0") == os.devnull
     assert os.readlink(f"/proc/{pid}/fd/1") == os.readlink(f"/proc/{pid}/fd/2")
+    life.until(Path(f"/proc/{pid}/environ").read_bytes, "the new program to have its environment")
     environ = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     assert {b"OMP_NUM_THREADS=1", b"MKL_NUM_THREADS=1", b"OMP_WAIT_POLICY=PASSIVE"} <= set(environ)
     assert started[0].args[0] == sys.executable

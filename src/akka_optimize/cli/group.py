@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from akka_optimize.cli import help as help_text
-from akka_optimize.cli.options import given, inherited_by
+from akka_optimize.cli.options import given, inherited_by, require_text
 from akka_optimize.cli.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -70,9 +70,13 @@ class _Inheriting(click.Command):
         return ()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse, naming the nearest option for one that does not exist."""
+        """Parse, naming the nearest option for one that does not exist; what was typed is UTF-8, and not empty."""
         try:
-            return super().parse_args(ctx, args)
+            rest = super().parse_args(ctx, args)
+            for param in self.params:
+                if ctx.get_parameter_source(param.name) is ParameterSource.COMMANDLINE and not ctx.resilient_parsing:
+                    require_text(ctx, param, ctx.params.get(param.name))
+            return rest
         except click.NoSuchOption as error:
             known = [flag for param in self.get_params(ctx) for flag in param.opts if flag.startswith("--")]
             guess = did_you_mean(error.option_name, known) if error.option_name.startswith("--") else ""

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from akka_optimize import __version__, errors
+from akka_optimize.cli import entry
 from akka_optimize.cli.app import App
 from akka_optimize.cli.group import CommandGroup, show
 from akka_optimize.cli.options import given
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from akka_optimize.output.console import Console
 
 PROGRAM = "akka-optimize"
-INTERRUPTED, READER_GONE = 130, 141
+INTERRUPTED, READER_GONE = entry.INTERRUPTED, 141
 
 
 def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
@@ -93,12 +94,16 @@ def run(
     app = app or App(_build_trainer)
     context: click.Context | None = None
     try:
+        entry.interruptible(True)
         with tree.make_context(program, [*args], obj=app) as context:
             tree.invoke(context)
+        entry.interruptible(False)
         return 0
     except click.exceptions.Exit as end:
+        entry.interruptible(False)
         return end.exit_code
     except BaseException as error:  # noqa: BLE001 - the outermost frame: everything becomes an exit code here
+        entry.interruptible(False)
         return ended(error, app.console, given(context) if context else {})
 
 

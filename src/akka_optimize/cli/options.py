@@ -16,6 +16,7 @@ from click.core import ParameterSource
 from akka_optimize.cli.paramtypes import GoDuration
 
 GIVEN = "akka_optimize.given"
+MAY_BE_EMPTY = frozenset({"--description", "--json"})  # no description, and a question for the names of the fields
 
 
 class InheritedOption(click.Option):
@@ -50,12 +51,36 @@ class InheritedOption(click.Option):
         )
 
 
+def require_text(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    """Refuse what was typed for `param` where it is text that is not UTF-8, or empty and so without a meaning.
+
+    Raises BadParameter.
+    """
+    for text in value if isinstance(value, tuple) else (value,):
+        if not isinstance(text, str):
+            continue
+        if not text and not MAY_BE_EMPTY.intersection(param.opts):
+            raise click.BadParameter("an empty value has no meaning here", ctx, param)
+        if not _is_utf8(text):
+            raise click.BadParameter(f"{text!r} is not UTF-8", ctx, param)
+
+
+def _is_utf8(text: str) -> bool:
+    """Whether a word of the command line had only bytes of UTF-8; the others reach us as halves of surrogate pairs."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     assert isinstance(param, InheritedOption)
     if ctx.get_parameter_source(param.name) is not ParameterSource.COMMANDLINE or ctx.resilient_parsing:
         return
     if param.refused is not None:
         raise click.UsageError(f"{max(param.opts, key=len)} is not supported by this release: {param.refused}", ctx)
+    require_text(ctx, param, value)
     given(ctx)[param.key] = value
 
 

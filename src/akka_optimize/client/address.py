@@ -39,6 +39,7 @@ def parse(text: str, *, source: str) -> Address:
     """Read one address. Raises WrongUsage."""
     from urllib.parse import urlsplit
 
+    require_utf8(source, text)
     if text == "local:" or text.startswith("local:"):
         folder = text.removeprefix("local:")
         if "\0" in folder:
@@ -56,6 +57,14 @@ def parse(text: str, *, source: str) -> Address:
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     tls = parts.scheme == "https"
     return Address(text, source, host=f"{host}:{port or (443 if tls else 80)}", tls=tls)
+
+
+def require_utf8(what: str, text: str) -> None:
+    """Raise WrongUsage when `text`, which came from the system, holds bytes that are not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise errors.WrongUsage(f"{what}: {text!r} is not UTF-8") from None
 
 
 def _wrong(text: str, source: str) -> errors.WrongUsage:

@@ -45,7 +45,8 @@ def compare(
         )
     with np.errstate(invalid="ignore", over="ignore"):
         difference = pairs.run - pairs.baseline
-    mean, finite = overall(pairs.run, pairs.baseline, difference)
+    mean, both = overall(pairs.run, pairs.baseline, difference)
+    finite = both is None or bool(both.all())
     found = windows(pairs.steps, pairs.run, pairs.baseline, difference, window)
     return Curves(
         window,
@@ -59,7 +60,7 @@ def compare(
         max_abs_window(found),
         int(np.count_nonzero(found.full)),
         parting(found, margin),
-        () if mean is not None and finite and _all_finite(difference) else _overflowing(pairs, difference),
+        () if both is None else non_finite("loss", pairs.steps, np.where(both, difference, 0.0)),
     )
 
 

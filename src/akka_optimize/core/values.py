@@ -35,8 +35,8 @@ def fault(field: Field, value: Any) -> str | None:
 
 
 def resolved(field: Field, value: Any) -> Any:
-    """A faultless `value` in the field's own type: `1` is `1.0` where a float belongs."""
-    return float(value) if field.kind == "float" and value is not None else value
+    """A faultless `value` in the field's own type: `1` is `1.0` where a float belongs, and -0.0 is 0.0."""
+    return float(value) + 0.0 if field.kind == "float" and value is not None else value
 
 
 def wanted(field: Field) -> str:

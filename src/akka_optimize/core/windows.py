@@ -59,25 +59,25 @@ def _mended(
     )
 
 
-def overall(run: np.ndarray, baseline: np.ndarray, difference: np.ndarray) -> tuple[float | None, bool]:
-    """The mean `difference` over the steps where both sides are finite, and whether that is every step.
+def overall(run: np.ndarray, baseline: np.ndarray, difference: np.ndarray) -> tuple[float | None, np.ndarray | None]:
+    """The mean `difference` over the steps where both sides are finite, and which ones these are, bool (n,).
 
-    All three are float64 (n,), n >= 1. None where there is no such step, or the mean is beyond float64. A sum is finite
-    only where every entry is, which makes a separate look at a million entries unnecessary.
+    All three are float64 (n,), n >= 1. No mean where there is no such step, or the mean is beyond float64. None for
+    the steps where every difference is finite: so it is wherever their sum is, and nothing else has to be looked at.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         total = float(difference.sum())
         if np.isfinite(total):
-            return total / len(difference), True
+            return total / len(difference), None
         both = np.isfinite(run) & np.isfinite(baseline)
         count = int(both.sum())
         if not count:
-            return None, False
+            return None, both
         mean = float(difference[both].mean())
         if not np.isfinite(mean):
             scale = _scale(count)
             mean = float((run[both] * scale - baseline[both] * scale).mean()) / scale
-        return mean if np.isfinite(mean) else None, count == len(difference)
+        return mean if np.isfinite(mean) else None, both
 
 
 def _scale(count: int) -> float:

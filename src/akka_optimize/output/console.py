@@ -9,6 +9,7 @@ from typing import TextIO
 
 from akka_optimize import errors
 
+NO_COLORS = frozenset({"", "dumb"})  # values of TERM
 RED_BOLD, RESET = "\x1b[1;31m", "\x1b[0m"
 
 
@@ -25,7 +26,7 @@ class Console:
     """Writes to `sys.stdout` and `sys.stderr` as they are at that moment (a stream that is closed is None)."""
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
-        self.color_wanted = not environ.get("NO_COLOR")
+        self.color_wanted = not environ.get("NO_COLOR") and environ.get("TERM", "") not in NO_COLORS
 
     def data(self, text: str) -> None:
         """Print a part of the result, untouched, as UTF-8. Raises OutputClosed, Unwritable."""

@@ -16,7 +16,7 @@ def word(number: float) -> str:
     return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
 
 
-def short(number: float, form: str) -> str:
+def formatted(number: float, form: str) -> str:
     """The number in the given format, or its name."""
     return format(number, form) if math.isfinite(number) else word(number)
 

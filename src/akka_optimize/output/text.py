@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from akka_optimize.output.finite import short
+from akka_optimize.output.finite import formatted
 from akka_optimize.output.view import Column, Document, View, as_page, items
 
 MISSING = "—"
@@ -100,7 +100,7 @@ def cell(value: object, *, newlines: bool = False) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return short(value, ".6g")
+        return formatted(value, ".6g")
     if isinstance(value, list | tuple):
         return ", ".join(cell(item) for item in value) or MISSING
     if isinstance(value, Mapping):

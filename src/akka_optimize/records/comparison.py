@@ -68,7 +68,8 @@ class Windows:
 class Parting:
     """The first full window in which the two are further apart than the margin.
 
-    Its `reason` is `margin`, or `nonFinite` where only one of the two was finite at some step.
+    Its `reason` is `margin`, or `nonFinite` where there is no finite mean difference: only one of the two was finite
+    at some step, or they are further apart than float64 reaches.
     """
 
     window: int
@@ -80,7 +81,10 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """Two loss curves, compared step by step. A mean that does not exist is None."""
+    """Two loss curves, compared step by step. A mean that does not exist is None.
+
+    `non_finite` tells where both losses are finite and their difference is not.
+    """
 
     window: int
     margin: float
@@ -93,6 +97,7 @@ class Curves:
     max_abs_window: float | None
     full_windows: int
     parting: Parting | None
+    non_finite: tuple[NonFinite, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

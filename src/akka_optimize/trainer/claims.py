@@ -9,6 +9,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from akka_optimize.trainer import unclosed
+
 if TYPE_CHECKING:
     from akka_optimize.records import Run
     from akka_optimize.trainer.catalog import Catalog
@@ -22,7 +24,11 @@ def take(catalog: Catalog, home: Home) -> tuple[Run, Lock] | None:
     """Claim the oldest queued run, and hold it until the lock is released; None when the queue is empty."""
     with _waited_for(home, CLAIM):
         run = catalog.claim()
-        return None if run is None else (run, _waited_for(home, _name(run)))
+        if run is None:
+            return None
+        held = _waited_for(home, _name(run))
+        unclosed.mark(home, run.run_id)
+        return run, held
 
 
 def settle(home: Home) -> Lock | None:
@@ -35,6 +41,14 @@ def settle(home: Home) -> Lock | None:
     while (lock := home.lock(CLAIM)) is None and time.monotonic() < deadline:
         time.sleep(0.005)
     return lock
+
+
+def abandoned(home: Home, run: Run) -> bool:
+    """Is nobody at work on the run? Ask under `settle` where it may be in the middle of a claim."""
+    if (lock := hold(home, run)) is None:
+        return False
+    lock.release()
+    return True
 
 
 def hold(home: Home, run: Run) -> Lock | None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from akka_optimize import errors
 from akka_optimize.trainer import disk, files, unfinished
 
 if TYPE_CHECKING:
@@ -28,7 +29,12 @@ if TYPE_CHECKING:
     from akka_optimize.trainer.home import Home
 
 FORMAT_VERSION = 1
+LEAVE_IT = "what was recorded so far is in the catalog; leave a run's folder alone until it has ended"
 RUN, CONFIG, DATA, LOG, SNAPSHOTS = "run.json", "config.json", "data.jsonl", "worker.log", "snapshots"
+
+
+class RecordLost(errors.Refused):
+    """The folder of a run, or a part of it that everything else is put into, is gone."""
 
 
 def name(run_id: str, config_hash: str) -> str:
@@ -71,6 +77,20 @@ def _build(beside: Path, new: New) -> None:
     (beside / RUN).write_bytes(disk.pretty(new.identity))
     _link(new.rows, beside / DATA)
     (beside / SNAPSHOTS).mkdir(mode=0o700)
+
+
+@contextmanager
+def kept(folder: Path) -> Iterator[None]:
+    """At the end of the block the folder is still there; otherwise, whatever else went wrong, that is the cause.
+
+    Raises RecordLost.
+    """
+    try:
+        yield
+    finally:
+        for place in (folder, folder / SNAPSHOTS):
+            if not place.is_dir():
+                raise RecordLost(f"the run's folder {place} is gone", hint=LEAVE_IT)
 
 
 def identity(folder: Path) -> Document:

@@ -6,6 +6,7 @@ datasets/        rows by content hash
 runs/            one folder a run
 uploads/         what is still arriving
 locks/           who is at work on what
+unclosed/        one empty file for each run whose record lacks its last files
 workers          how many runs are trained at once, where somebody said so
 """
 
@@ -23,7 +24,7 @@ from akka_optimize import errors
 from akka_optimize.trainer import files, uploads
 
 VERSION = 1
-FOLDERS = ("datasets", "runs", "uploads", "locks")
+FOLDERS = ("datasets", "runs", "uploads", "locks", "unclosed")
 MARKER_BESIDE = ".version-"
 MOST_DIGITS = 9  # of a version; Python refuses to convert thousands
 
@@ -96,6 +97,11 @@ class Home:
     def locks(self) -> Path:
         """One file a lock; never removed, since another process may hold it."""
         return self.path / "locks"
+
+    @property
+    def unclosed(self) -> Path:
+        """One empty file for each run whose record is open."""
+        return self.path / "unclosed"
 
     @classmethod
     def open(cls, path: Path | str) -> Home:

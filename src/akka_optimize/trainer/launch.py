@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from akka_optimize import errors
 from akka_optimize.trainer import files, slots
 
 if TYPE_CHECKING:
@@ -41,17 +42,25 @@ def ensure_worker(home: Home) -> int:
     for _ in range(wanted(home)):
         if (lock := slots.take(home)) is None:
             break
-        with lock:
-            with files.translated(home.path / LOG):
-                log = os.open(home.path / LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                worker = start(home, lock, log=log)
-            finally:
-                os.close(log)
+        worker = _with_log(home, lock)
         _started[:] = [earlier for earlier in _started if earlier.poll() is None]
         _started.append(worker)
         begun += 1
     return begun
+
+
+def _with_log(home: Home, lock: Lock) -> subprocess.Popen[bytes]:
+    path = home.path / LOG
+    try:
+        with files.translated(path):
+            log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except errors.AkkaError:
+        lock.release()
+        raise
+    try:
+        return start(home, lock, log=log)
+    finally:
+        os.close(log)
 
 
 def wanted(home: Home) -> int:
@@ -86,7 +95,7 @@ def start(home: Home, lock: Lock, *, log: int | None = None) -> subprocess.Popen
 
 
 def _same_package() -> dict[str, str]:
-    """Where the worker, whose folder is the root, finds the package that we are of: our relative paths made absolute."""
+    """Where the worker, whose folder is the root, finds the package that we are of: our paths made absolute."""
     stated = os.environ.get("PYTHONPATH")
     paths = [os.path.abspath(path) for path in stated.split(os.pathsep)] if stated else []
     ours = str(Path(__file__).parents[2])

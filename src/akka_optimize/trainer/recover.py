@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from akka_optimize import errors
-from akka_optimize.trainer import claims, unfinished
+from akka_optimize.records import TERMINAL_PHASES
+from akka_optimize.trainer import claims, unclosed, unfinished
 
 if TYPE_CHECKING:
     from akka_optimize.records import Run
@@ -29,16 +29,36 @@ def recover(catalog: Catalog, home: Home) -> tuple[str, ...]:
         unfinished.settle(catalog, home)
     except (errors.Exhausted, errors.Refused) as error:
         notes.append(f"what an interrupted submission or deletion left could not be cleared away: {error.message}")
-    if not catalog.active():
-        return tuple(notes)
-    with ExitStack() as held:
-        try:
-            for run in _end_lost(catalog, home, held):
-                notes.append(f"run {run.run_id} is {run.phase}: {run.failure_reason or 'its worker ended'}")
-                _close(catalog, home, run)
-        except (errors.Exhausted, errors.Refused) as error:
-            notes.append(f"a run whose worker ended could not be put on record: {error.message}")
-    return tuple(notes)
+    ended, fault = end_lost(catalog, home)
+    notes += [f"run {run.run_id} is {run.phase}: {run.failure_reason or 'its worker ended'}" for run in ended]
+    if fault is not None:
+        notes.append(f"a run whose worker ended could not be put on record: {fault.message}")
+    return (*notes, *close_open(catalog, home))
+
+
+def end_lost(catalog: Catalog, home: Home) -> tuple[list[Run], errors.AkkaError | None]:
+    """Move lost runs to their last phase; those, and what kept another one from it (Exhausted, Refused)."""
+    ended: list[Run] = []
+    fault: errors.AkkaError | None = None
+    if not catalog.active() or (settled := claims.settle(home)) is None:
+        return ended, fault
+    with settled:
+        for run in catalog.active():
+            if (lock := claims.hold(home, run)) is not None:
+                with lock:
+                    try:
+                        ended += _end(catalog, home, run)
+                    except (errors.Exhausted, errors.Refused) as error:
+                        fault = error
+    return ended, fault
+
+
+def close_open(catalog: Catalog, home: Home) -> tuple[str, ...]:
+    """Close the record of every run that has ended and whose record is open; a sentence for each that cannot be closed.
+
+    One that cannot stands in the way of no other, and is tried again by the next one to come.
+    """
+    return tuple(note for run_id in unclosed.marked(home) if (note := _close_one(catalog, home, run_id)) is not None)
 
 
 def reason(run: Run) -> str:
@@ -52,26 +72,38 @@ def reason(run: Run) -> str:
     return f"the worker process ended without a word {where}; it was killed, or the machine went down"
 
 
-def _end_lost(catalog: Catalog, home: Home, held: ExitStack) -> list[Run]:
-    """Move lost runs to their last phase; `held` keeps others off them until their record is closed."""
-    settled = claims.settle(home)
-    if settled is None:
-        return []
-    ended = []
-    with settled:
-        for run in catalog.active():
-            if (lock := claims.hold(home, run)) is not None:
-                held.enter_context(lock)
-                ended.append(_end(catalog, run))
-    return [run for run in ended if run is not None]
-
-
-def _end(catalog: Catalog, run: Run) -> Run | None:
+def _end(catalog: Catalog, home: Home, run: Run) -> list[Run]:
+    """The run as it ended; none when its worker has ended it since somebody looked."""
+    was_open = unclosed.is_marked(home, run.run_id)
+    unclosed.mark(home, run.run_id)
     if catalog.cancel_requested(run.run_id):
-        return catalog.set_phase(run.run_id, "CANCELLED", only_from=ACTIVE)
-    return catalog.set_phase(
-        run.run_id, "FAILED", only_from=ACTIVE, failure_code=WORKER_LOST, failure_reason=reason(run), resumable=True
-    )
+        ended = catalog.set_phase(run.run_id, "CANCELLED", only_from=ACTIVE)
+    else:
+        ended = catalog.set_phase(
+            run.run_id, "FAILED", only_from=ACTIVE, failure_code=WORKER_LOST, failure_reason=reason(run), resumable=True
+        )
+    if ended is None and not was_open:
+        unclosed.clear(home, run.run_id)
+    return [] if ended is None else [ended]
+
+
+def _close_one(catalog: Catalog, home: Home, run_id: str) -> str | None:
+    try:
+        run = catalog.run(run_id)
+        if run.run_id != run_id:
+            unclosed.clear(home, run_id)
+            return None
+        if run.phase not in TERMINAL_PHASES or (lock := claims.hold(home, run)) is None:
+            return None
+        with lock:
+            if unclosed.is_marked(home, run_id) and (home.path / run.folder).is_dir():
+                _close(catalog, home, run)
+            unclosed.clear(home, run_id)
+    except (errors.NotFound, errors.Ambiguous):  # it was deleted, or is no run's
+        unclosed.clear(home, run_id)
+    except (errors.Exhausted, errors.Refused) as error:
+        return f"the record of run {run_id} could not be closed: {error.message}"
+    return None
 
 
 def _close(catalog: Catalog, home: Home, run: Run) -> None:

@@ -54,10 +54,13 @@ class Servicer:
         self._home, self._catalog, self._backend, self._notes = home, catalog, backend, notes
 
     @classmethod
-    def embedded(cls, folder: Path) -> Servicer:
-        """Open a home inside this process: declare lost runs lost, and see that a queue has its worker."""
+    def embedded(cls, folder: Path, *, patience: float | None = None) -> Servicer:
+        """Open a home inside this process: declare lost runs lost, and see that a queue has its worker.
+
+        `patience` bounds the seconds that anything waits for another process in this home.
+        """
         home = Home.open(folder)
-        catalog = Catalog.open(home)
+        catalog = Catalog.open(home, patience=patience)
         notes = (*catalog.notes, *recover.recover(catalog, home))
         if catalog.runs(phase="QUEUED", limit=1).total:
             launch.ensure_worker(home)

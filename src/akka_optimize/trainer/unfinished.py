@@ -38,7 +38,7 @@ def alone(catalog: Catalog, home: Home) -> Iterator[None]:
 
     What is looked up inside holds until the block has acted on it.
     """
-    with _locked(home):
+    with _locked(home, min(PATIENCE_SECONDS, catalog.patience)):
         _settle(catalog, home)
         yield
 
@@ -99,12 +99,12 @@ def _read(note: Path) -> list[str]:
     return folders
 
 
-def _locked(home: Home) -> Lock:
-    deadline = time.monotonic() + PATIENCE_SECONDS
+def _locked(home: Home, patience: float) -> Lock:
+    deadline = time.monotonic() + patience
     while (lock := home.lock(LOCK)) is None:
         if time.monotonic() > deadline:
             raise errors.TimedOut(
-                f"another process has been submitting or deleting runs in {home.path} for {PATIENCE_SECONDS:.0f} s",
+                f"another process has been submitting or deleting runs in {home.path} for {patience:g} s",
                 hint="try again; nothing was changed",
             )
         time.sleep(0.005)

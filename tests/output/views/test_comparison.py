@@ -143,7 +143,7 @@ def test_document_of_a_rich_comparison():
         ),
         pytest.param(
             made(column([1.7e308] * 2), column([-1.7e308] * 2)),
-            {"firstStep": 1, "lastStep": 2, "meanDifference": None, "reason": "margin"},
+            {"firstStep": 1, "lastStep": 2, "meanDifference": None, "reason": "nonFinite"},
             {"runLoss": 1.7e308, "meanDifference": None},
             id="a-difference-beyond-all-numbers",
         ),
@@ -245,7 +245,7 @@ STEPS     RUN LOSS     BASELINE   DIFFERENCE
 
 spikes of the run: 2 (10 x the median gradient norm 1)
   step 3: gradient norm 20, 20 x the median
-  step 4: gradient norm inf
+  step 4: gradient norm Infinity
 spikes of the baseline: not known, it recorded no gradient norm
 loss of the run was NaN at 1 step: 5
 gradient norm of the run was Infinity at 1 step: 4
@@ -386,3 +386,27 @@ def test_view_text_ends_each_line_and_respects_the_terminal(monkeypatch):
     wide = COMPARISON.to_text(RICH)
     assert narrow == "".join(f"{line}\n" for line in to_text(RICH, 40))
     assert wide == "".join(f"{line}\n" for line in to_text(RICH, 100))
+
+
+def test_losses_too_far_apart_for_a_float_are_stated():
+    """Where a difference is null because it overflows, the document says so, and the text says why they part."""
+    found = made(column([1e308] * 2), column([-1e308] * 2))
+    document = to_json(found)
+    assert document["parting"] == {"firstStep": 1, "lastStep": 2, "meanDifference": None, "reason": "nonFinite"}
+    assert document["overall"]["meanDifference"] is None
+    assert document["nonFinite"] == [
+        {"of": "difference", "metric": "loss", "value": "Infinity", "firstStep": 1, "lastStep": 2, "steps": 2}
+    ]
+    lines = list(to_text(found))
+    assert lines[0].startswith("parting at steps 1-2: no float64 holds the mean difference; ")
+    assert lines[-1] == "loss of the run less the baseline's is Infinity at 2 steps: 1-2"
+    assert "nan" not in "".join(lines)
+    assert " inf" not in "".join(lines)
+
+
+def test_infinity_has_one_name_in_text():
+    """Of a mean loss and of a spike's norm too, as everywhere else."""
+    text = "\n".join(to_text(made(column([INF, 1.0]), column([1.0, 1.0]), column([1, INF]), column([1, 1]))))
+    assert "gradient norm Infinity" in text
+    assert "1-2       Infinity" in text
+    assert " inf" not in text

@@ -9,7 +9,7 @@ from support import parents
 from support.homes import CommandLine
 
 from akka_optimize import errors
-from akka_optimize.trainer import base_models, branches
+from akka_optimize.trainer import base_models, branches, delete
 from akka_optimize.trainer.branches import children
 
 RATE, RANK = parents.RATE, parents.RANK
@@ -219,3 +219,22 @@ def test_what_is_probably_not_meant_is_noted_once(trainer, snapshot):
     warm = [{"hyperparams.optimizer.warmupSteps": 40, RATE: rate} for rate in (1e-5, 2e-5)]
     (note,) = branches.validate(*trainer, parents.asked(snapshot, *warm)).notes
     assert "warmupSteps: 40 is more than the run's 30 updates" in note
+
+
+def test_a_dry_run_counts_as_a_submission_does(trainer, snapshot):
+    """A fan without room is refused before anything is submitted, with what is there by phase."""
+    branches.submit(*trainer, parents.asked(snapshot, *parents.rates(30)))
+    trainer[0].request_cancel(trainer[0].branches(snapshot.run_id).items[0].run_id)
+    full = parents.asked(snapshot, *parents.rates(30, first=100), submission_id="other")
+    error = refused(trainer, full, errors.Exhausted)
+    assert "30 branches exist (29 QUEUED, 1 CANCELLED); 30 more make 60" in error.message
+    assert branches.validate(*trainer, parents.asked(snapshot, *parents.rates(50))).fan.new == 20
+
+
+def test_a_dry_run_refuses_a_deleted_childs_point(trainer, snapshot):
+    """With the id that is spent."""
+    (point,) = branches.submit(*trainer, parents.asked(snapshot, {RATE: 1e-5})).points
+    trainer[0].request_cancel(point.child_run_id)
+    delete.delete(*trainer, point.child_run_id)
+    error = refused(trainer, parents.asked(snapshot, {RATE: 2e-5}, {RATE: 1e-5}), errors.Refused)
+    assert error.message.startswith(f"child run {point.child_run_id} was deleted")

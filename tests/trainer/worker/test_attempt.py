@@ -319,7 +319,7 @@ def test_a_folder_that_is_gone_fails_the_run(trainer):
     (home.path / run.folder).rename(home.path / "elsewhere")
     after, _ = take(trainer)
     assert after.phase == "FAILED"
-    assert "No such file" in after.failure_reason
+    assert "is gone" in after.failure_reason
 
 
 def test_the_first_failure_is_the_reason(trainer, monkeypatch, meanwhile):

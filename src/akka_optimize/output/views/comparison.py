@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from akka_optimize.records import Comparison, Curve, Difference, Division, Ranges, Run
+    from akka_optimize.records import Comparison, Curve, Difference, Division, NonFinite, Ranges, Run
 
 WIDEST = 100  # columns of a sentence that still reads well
 
@@ -34,7 +34,7 @@ FIELDS = (
     Field("overall", "mean difference over all compared steps, the largest over a full window, and the full windows"),
     Field("windows", "each window: its steps, whether it is full, both mean losses and the mean difference"),
     Field("spikes", "each step of either run whose gradient norm is a spike"),
-    Field("nonFinite", "where a loss or a gradient norm was NaN or infinite; everywhere else such a number is null"),
+    Field("nonFinite", "where a loss, a gradient norm or a difference was NaN or infinite; elsewhere that is null"),
     Field("parting", "the first full window in which the two part, or null"),
 )
 
@@ -74,7 +74,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         },
         "windows": _windows(comparison),
         "spikes": [row for of, curve in sides for row in _spikes(of, curve)],
-        "nonFinite": [row for of, curve in sides for row in _non_finite(of, curve)],
+        "nonFinite": [row for of, told in (*sides, ("difference", curves)) for row in _non_finite(of, told.non_finite)],
         "parting": parting
         and {
             "firstStep": parting.first_step,
@@ -165,8 +165,8 @@ def _spikes(of: str, curve: Curve) -> Iterator[dict[str, Any]]:
         }
 
 
-def _non_finite(of: str, curve: Curve) -> Iterator[dict[str, Any]]:
-    for found in curve.non_finite:
+def _non_finite(of: str, told: Iterable[NonFinite]) -> Iterator[dict[str, Any]]:
+    for found in told:
         for block in _ranges(found.ranges):
             yield {"of": of, "metric": found.metric, "value": found.value, **block}
 

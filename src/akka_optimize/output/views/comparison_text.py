@@ -9,6 +9,7 @@ from itertools import chain, islice
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from akka_optimize.output.finite import formatted
 from akka_optimize.output.text import MISSING, grid, visible
 from akka_optimize.output.views.run import phase, spread
 
@@ -57,6 +58,8 @@ def to_text(comparison: Comparison, width: int = 80) -> Iterator[str]:
         yield from _spikes(of, curve, curves.spike_factor)
     for of, curve in (("run", curves.run), ("baseline", curves.baseline)):
         yield from _steps(of, curve)
+    for found in curves.non_finite:
+        yield f"{found.metric} of the run less the baseline's is {found.value} at {_blocks(found.ranges)}"
 
 
 def verdict(curves: Curves) -> str:
@@ -69,7 +72,9 @@ def verdict(curves: Curves) -> str:
     if parting:
         span = _steps_of(parting.first_step, parting.last_step)
         if parting.reason == "nonFinite":
-            return f"parting at {span}: only one of the two losses is finite there; {rests}"
+            one_sided = math.isnan(windows.mean_differences[parting.window])
+            why = "only one of the two losses is finite there" if one_sided else "no float64 holds the mean difference"
+            return f"parting at {span}: {why}; {rests}"
         mean = _beyond(parting.mean_difference, curves.margin)
         side = "higher" if (parting.mean_difference or 0) > 0 else "lower"
         return f"parting at {span}: the run's loss is {side}, mean difference {mean}, margin {curves.margin:g}; {rests}"
@@ -186,9 +191,9 @@ def _spikes(of: str, curve: Curve, factor: float) -> Iterator[str]:
     yield f"spikes of the {of}: {len(found.steps)} ({rests})"
     rows = zip(found.steps.tolist(), found.grad_norms.tolist(), found.compared.tolist(), strict=True)
     for step, norm, compared in islice(rows, LISTED):
-        times = f", {norm / median:.3g} x the median" if median and math.isfinite(norm) else ""
+        times = f", {norm / median:.3g} x the median" if median and math.isfinite(norm / median) else ""
         alone = "" if compared else ", not compared"
-        yield f"  step {step}: gradient norm {norm:.4g}{times}{alone}"
+        yield f"  step {step}: gradient norm {formatted(norm, '.4g')}{times}{alone}"
     yield from _rest(len(found.steps))
 
 
@@ -237,13 +242,15 @@ def _count(number: int, one: str, many: str | None = None) -> str:
 
 def _loss(number: float) -> str:
     size = abs(number)
-    return f"{number:.4f}" if 0.001 <= size < 1e5 else MISSING if size != size else f"{number:.4g}"
+    return f"{number:.4f}" if 0.001 <= size < 1e5 else MISSING if size != size else formatted(number, ".4g")
 
 
 def _signed(number: float) -> str:
     size = abs(number)
     if 0.001 <= size < 1e5:
         return f"{number:+.4f}"
+    if size == math.inf:
+        return "+Infinity" if number > 0 else "-Infinity"
     return "0" if not size else MISSING if size != size else f"{number:+.3g}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from akka_optimize.output.finite import NON_FINITE, short, stating
+from akka_optimize.output.finite import NON_FINITE, formatted, stating
 from akka_optimize.output.view import Field, View
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def _text(event: RunEvent) -> str:
     progress = f"step {event.step}/{event.steps}" if event.step else ""
-    loss = f"loss {short(event.loss, '.4f')}" if event.loss is not None else ""
+    loss = f"loss {formatted(event.loss, '.4f')}" if event.loss is not None else ""
     reason = event.failure_reason.split("\n")[0] if event.failure_reason else ""
     return "  ".join(part for part in (event.run_id, event.phase.capitalize(), progress, loss, reason) if part)
 

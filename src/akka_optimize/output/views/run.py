@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from akka_optimize.output.finite import NON_FINITE, short, stating
+from akka_optimize.output.finite import NON_FINITE, formatted, stating
 from akka_optimize.output.text import labelled
 from akka_optimize.output.view import Column, Field, View
 
@@ -73,7 +73,7 @@ def phase(run: Run) -> str:
 
 def _progress(run: Run) -> str:
     share = f"{run.observed_step}/{run.steps} steps ({run.observed_step / run.steps:.0%})"
-    return share if run.loss is None else f"{share}, loss {short(run.loss, '.4f')}"
+    return share if run.loss is None else f"{share}, loss {formatted(run.loss, '.4f')}"
 
 
 def _rows(run: Run) -> str:

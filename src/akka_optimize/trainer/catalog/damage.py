@@ -12,7 +12,7 @@ from akka_optimize import errors
 from akka_optimize.trainer.catalog import schema
 
 HINT = "put a copy of it back, or use another home"
-NAMED = {"runs": "run", "datasets": "dataset", "snapshots": "snapshot", "workloads": "workload"}  # tables by their thing
+NAMED = {"runs": "run", "datasets": "dataset", "snapshots": "snapshot", "workloads": "workload"}  # by table
 
 
 def refused(path: Path, what: str) -> errors.Refused:

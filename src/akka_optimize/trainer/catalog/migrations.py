@@ -85,13 +85,13 @@ STEPS: tuple[tuple[str, ...], ...] = (
 
 
 def require_kept(home: Home) -> None:
-    """Raise Refused when the catalog is missing or empty in a home that holds runs or rows: it was lost, and is not new."""
+    """Raise Refused when the catalog is missing or empty in a home that holds runs or rows: it is lost, and not new."""
     if _size(home.catalog):
         return
     kept = [folder for folder in (home.runs, home.datasets) if any(_visible(folder))]
     if kept and not (size := _size(home.catalog)):  # or another process has just made it, and more
         raise errors.Refused(
-            f"the catalog {home.catalog} is {'missing' if size is None else 'empty'}, and {kept[0]} is not: it was lost",
+            f"the catalog {home.catalog} was lost: it is {'missing' if size is None else 'empty'}, {kept[0]} is not",
             hint="put a copy of it back, or use another home",
         )
 

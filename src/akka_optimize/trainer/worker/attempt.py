@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from akka_optimize import errors
 from akka_optimize.core import plans
-from akka_optimize.trainer import base_models, datasets, environment, folder, retention
+from akka_optimize.trainer import base_models, datasets, environment, folder, retention, unclosed
 from akka_optimize.trainer import closing as record
 from akka_optimize.trainer.engines import Job, engine
 from akka_optimize.trainer.worker import log, source
@@ -47,11 +47,12 @@ class Attempt:
 
         Raises only where even that could not be written; the next one who opens the catalog finds the run lost.
         """
-        with self._ending, log.into(self._folder / folder.LOG):
-            with self._ending:
+        closed = False
+        with self._ending, folder.kept(self._folder), log.into(self._folder / folder.LOG):
+            with self._ending, folder.kept(self._folder):
                 self._train()
             self._say_how_it_ended()
-        with self._ending:
+        with self._ending, folder.kept(self._folder):
             record.close(
                 self._catalog,
                 self._folder,
@@ -61,6 +62,7 @@ class Attempt:
                 reason=self._ending.reason,
             )
             self._catalog.merge_metrics(self._run.run_id)
+            closed = True
         self._catalog.set_phase(
             self._run.run_id,
             self._ending.phase,
@@ -69,6 +71,8 @@ class Attempt:
             failure_reason=self._ending.reason,
             resumable=self._ending.resumable,
         )
+        if closed:
+            unclosed.clear(self._home, self._run.run_id)
 
     def _train(self) -> None:
         run = self._run

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from akka_optimize.errors import AkkaError, Exhausted
+from akka_optimize.trainer.folder import RecordLost
 from akka_optimize.trainer.worker.source import SourceLost
 
 if TYPE_CHECKING:
@@ -60,13 +61,15 @@ class Ending:
 
 
 def failure_code(fault: Exception) -> str:
-    """`DISK_FULL`, `OUT_OF_MEMORY`, `SOURCE_LOST`, or `ENGINE_ERROR` for all else that training may raise."""
+    """`DISK_FULL`, `OUT_OF_MEMORY`, `SOURCE_LOST`, `RECORD_LOST`, or `ENGINE_ERROR` for all else that may be raised."""
     if isinstance(fault, Exhausted) or (isinstance(fault, OSError) and fault.errno in NO_ROOM):
         return "DISK_FULL"
     if isinstance(fault, MemoryError) or type(fault).__name__ == "OutOfMemoryError":  # torch's, without torch
         return "OUT_OF_MEMORY"
     if isinstance(fault, SourceLost):
         return "SOURCE_LOST"
+    if isinstance(fault, RecordLost):
+        return "RECORD_LOST"
     return "ENGINE_ERROR"
 
 

@@ -28,7 +28,7 @@ def save(catalog: Catalog, folder: Path, run: Run, session: Session, *, step: in
     beside = place.with_name(f".tmp-{step}")
     for leftover in (beside, place):  # of an attempt that died before the catalog knew of it
         shutil.rmtree(leftover, ignore_errors=True)
-    beside.mkdir(parents=True)
+    beside.mkdir()  # and never the folder that it is in: somebody who removed that wants no half of it back
     session.save_weights(beside / WEIGHTS)
     session.save_training_state(beside / TRAINING_STATE)
     manifest = _manifest(beside, run, step=step, epoch=session.epoch(), validation=validation)

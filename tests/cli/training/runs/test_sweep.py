@@ -169,7 +169,7 @@ def test_the_next_command_repeats_where_and_how(carry_out):
         ("--steps -5", 2, "Error: --steps: '-5' is not a whole number of 1 or more"),
         ("--steps 1.5", 2, "Error: --steps: '1.5' is not a whole number of 1 or more"),
         ("--restore optimizer", 2, "Error: --restore: 'optimizer' is not one of 'weights', 'trainingState'."),
-        ("--submission-id=", 2, 'Error: --submission-id: "" is empty; write some text'),
+        ("--submission-id=", 2, 'Error: --submission-id: an empty value has no meaning here'),
         (f"--submission-id {'a' * 10240}", 2,
          f'Error: --submission-id: "{"a" * 58}… is 10240 characters long; write at most 128'),
         ("--submission-id a\x07b", 2,
