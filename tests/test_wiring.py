@@ -40,5 +40,5 @@ def test_a_working_directory_that_is_gone_is_told(monkeypatch, tmp_path):
 def test_a_path_that_is_not_utf8_is_told(monkeypatch):
     """Wherever it came from: a home is named in what is printed."""
     monkeypatch.setenv("HOME", "/home/caf\udce9")
-    with pytest.raises(errors.WrongUsage, match="the path of the trainer's home: .* is not UTF-8"):
+    with pytest.raises(errors.WrongUsage, match=r"the path of the trainer's home: .* is not UTF-8"):
         _home("")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 
 import pytest
 from support.processes import PATIENCE_SECONDS, run, start

@@ -93,7 +93,7 @@ def test_wrong_usage_names_what_was_probably_meant(argv, message):
 
 def test_help_of_a_command_has_its_sections_in_order():
     """Synopsis, usage, examples, its options, and apart from them the inherited ones."""
-    help_text = invoke("runs compare --help", tree=tree).out
+    help_text = invoke("runs compare --help", tree=tree, environ={"COLUMNS": "120"}).out
     headings = [
         "Compare a run with a baseline.\n\nThe second",
         "Usage:\n",
@@ -116,7 +116,7 @@ def test_help_of_a_command_has_its_sections_in_order():
 
 def test_help_shows_types_and_defaults():
     """As the reference does: a type for a value, a default where there is one."""
-    help_text = invoke("runs compare --help", tree=tree).out
+    help_text = invoke("runs compare --help", tree=tree, environ={"COLUMNS": "120"}).out
     for line in (
         "      --across-plans   Compare runs of different plans\n",
         "  -h, --help           Help for compare\n",

@@ -6,11 +6,17 @@ import errno
 import os
 import resource
 import socket
-from contextlib import contextmanager
+import sqlite3
+import time
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from support.homes import DESCRIPTOR, STEPS, CommandLine, jsonl
+from support.life import until
+
+from akka_optimize.trainer import slots
+from akka_optimize.trainer.home import Home
 
 LIST = "training runs list"
 
@@ -129,9 +135,6 @@ def test_a_home_that_cannot_be_used(tmp_path, place, reason, argv):
 
 def test_a_catalog_made_by_a_newer_version(shell):
     """The database is versioned apart from the folder; it is refused without being touched."""
-    import sqlite3
-    from contextlib import closing
-
     with closing(sqlite3.connect(shell.folder / "catalog.sqlite")) as catalog, catalog:
         tables = [name for (name,) in catalog.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         (table,) = [name for name in tables if "version" in name or "migration" in name]
@@ -199,3 +202,43 @@ def test_a_disk_that_is_full_keeps_even_readers_out(shell):
 def test_home_and_folders_are_closed_to_others(shell):
     """Rows can be private: mode 0700."""
     assert oct(shell.folder.stat().st_mode & 0o777) == "0o700"
+
+
+@pytest.mark.parametrize("exclusive", [False, True], ids=["a-writer", "for-itself-alone"])
+def test_a_catalog_that_another_process_holds(shell, exclusive):
+    """Exit 3 within the time allowed and not half a minute later, naming the catalog; nothing is changed."""
+    before = shell.state()
+    with closing(sqlite3.connect(shell.folder / "catalog.sqlite", isolation_level=None)) as other:
+        if exclusive:
+            other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        begun = time.monotonic()
+        ended = shell("training workloads create other --timeout 200ms")
+        assert time.monotonic() - begun < 5
+        other.execute("ROLLBACK")
+    assert (ended.code, ended.out) == (3, "")
+    assert f"the catalog {shell.folder}/catalog.sqlite was held by another process for 0.2 s" in ended.err
+    assert shell.state() == before
+
+
+def workerless(shell: CommandLine) -> bool:
+    """Does no worker hold its place?"""
+    lock = slots.take(Home(shell.folder))
+    if lock is not None:
+        lock.release()
+    return lock is not None
+
+
+def test_a_wait_on_a_full_disk(shell):
+    """When the worker died and not even that can be written, waiting ends with what is wrong; looking still works."""
+    run_id = shell.start(environ={"AKKA_ARITHMETIC_FAULT": "kill:3"})
+    with closing(sqlite3.connect(shell.folder / "catalog.sqlite")) as catalog:
+        phase = "SELECT phase FROM runs"
+        until(lambda: catalog.execute(phase).fetchone() == ("TRAINING",) and workerless(shell), "the worker to die")
+        with file_limit(0):
+            ended = shell(f"training runs wait {run_id}")
+            listed = shell("training runs list")
+    assert (ended.code, listed.code) == (1, 0), listed.err
+    assert "Training" in ended.err  # it was watched, and not refused at the start
+    assert "the disk is full" in ended.err
+    assert shell.json(f"training runs get {run_id}")["failureCode"] == "WORKER_LOST"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -186,7 +188,10 @@ def test_a_forked_child_does_not_keep_the_lock(tmp_path: Path) -> None:
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
     assert holder.wait(processes.PATIENCE_SECONDS) == -signal.SIGKILL  # while the child waits for the end of input
-    assert home.lock("worker") is not None
+    deadline = time.monotonic() + processes.PATIENCE_SECONDS
+    while (lock := home.lock("worker")) is None:  # until the child has run the hook that drops its copy
+        assert time.monotonic() < deadline
+    lock.release()
     holder.communicate("", timeout=processes.PATIENCE_SECONDS)
 
 
@@ -222,3 +227,44 @@ def test_waiting_ends_when_the_holder_lets_go(tmp_path: Path) -> None:
     assert waiter.poll() is None
     lock.release()
     assert processes.output(waiter) == "held\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        pytest.param("version", lambda path: (path.unlink(), path.mkdir()), id="a-folder-for-the-marker"),
+        pytest.param("locks", lambda path: (path.rmdir(), path.touch()), id="a-file-for-the-locks"),
+        pytest.param("version", lambda path: path.write_text("9" * 5000), id="a-version-of-5000-digits"),
+    ],
+)
+def test_what_is_wrong_in_a_home_is_named(tmp_path: Path, name: str, spoil: Callable[[Path], object]) -> None:
+    """The message has the very path, and not only the home's."""
+    home = Home.open(tmp_path / "home")
+    spoil(home.path / name)
+    with pytest.raises(errors.Refused, match=f"{home.path}/{name} "):
+        Home.open(home.path)
+
+
+def test_a_folder_among_the_uploads_is_in_nobodys_way(tmp_path: Path) -> None:
+    """What cannot be swept stays, and the home can be opened; what can be swept goes all the same."""
+    home = Home.open(tmp_path / "home")
+    (home.uploads / "notes" / "inner").mkdir(parents=True)
+    (home.uploads / "old").touch()
+    for name in ("notes", "old"):
+        os.utime(home.uploads / name, (0, 0))
+    Home.open(home.path)
+    assert os.listdir(home.uploads) == ["notes"]
+
+
+@pytest.mark.parametrize("name", ["", "runs", "catalog.sqlite"])
+def test_a_home_that_is_not_writable_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The message says so and where, and the hint what can be done; nothing is changed."""
+    home = Home.open(tmp_path / "home")
+    home.catalog.touch()
+    before, allowed = sorted(os.listdir(home.path)), os.access
+    closed = home.path / name
+    monkeypatch.setattr(os, "access", lambda path, mode: allowed(path, mode) and Path(path) != closed)
+    with pytest.raises(errors.Refused, match=rf"{home.path} is not writable: .* {closed}$") as caught:
+        Home.open(home.path)
+    assert "TRAINER_URL" in str(caught.value.hint)
+    assert sorted(os.listdir(home.path)) == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -106,3 +107,69 @@ def test_the_worker_outlives_its_starter(trainer):
     )
     subprocess.run([sys.executable, "-c", code, str(home.path)], cwd=life.TESTS, check=True, timeout=20)
     life.until(lambda: catalog.counts()["COMPLETED"] == 1, "the run to end")
+
+
+LAUNCHING = """
+import sys
+from support import life
+from akka_optimize.trainer import launch, start
+from akka_optimize.trainer.catalog import Catalog
+from akka_optimize.trainer.home import Home
+home = Home.open(sys.argv[1])
+with Catalog.open(home) as catalog:
+    start.start(catalog, home, life.descriptor())
+launch.ensure_worker(home)
+"""
+
+
+def launching(home, folder, **environ):
+    """A command that submits a run, leaves a worker behind and ends; what it complained about."""
+    ended = subprocess.run(
+        [sys.executable, "-c", LAUNCHING, str(home.path)],
+        cwd=folder,
+        env=os.environ | environ,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return ended.stderr
+
+
+def test_a_worker_that_is_left_behind_is_no_complaint(trainer):
+    """A command under PYTHONWARNINGS=error ends without a word while its worker goes on."""
+    catalog, home = trainer
+    assert launching(home, life.TESTS, PYTHONWARNINGS="error") == ""
+    life.until(lambda: catalog.counts()["COMPLETED"] == 1, "the run to end")
+
+
+@needs_proc
+def test_a_worker_that_ended_is_no_zombie(trainer, started):
+    """The next look of a server that lives long lets go of a process that has ended."""
+    catalog, home = trainer
+    for number in range(1, 3):
+        start.start(catalog, home, life.descriptor())
+        life.until(lambda: worker_left(home), "the place to be free")
+        if started:
+            life.until(lambda: " (zombie)" in status(started[0]), "the worker to end")
+        assert launch.ensure_worker(home) == 1
+        life.until(lambda number=number: catalog.counts()["COMPLETED"] == number, "the run to end")
+    assert not Path(f"/proc/{started[0].pid}").exists()
+
+
+def status(process):
+    """What the system says of a process."""
+    return Path(f"/proc/{process.pid}/status").read_text()
+
+
+def test_a_worker_is_of_its_starters_package(trainer, tmp_path):
+    """A relative PYTHONPATH means the starter's folder to the worker too, wherever that works."""
+    catalog, home = trainer
+    package = Path(launch.__file__).parents[1]
+    copy = tmp_path / "copy" / package.name
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__", "cli"))
+    begins = copy / "trainer" / "worker" / "__main__.py"
+    begins.write_text(f"print(__file__, flush=True)\n{begins.read_text()}")
+    launching(home, tmp_path, PYTHONPATH=f"copy{os.pathsep}{life.TESTS}")
+    life.until(lambda: catalog.counts()["COMPLETED"] == 1, "the run to end")
+    assert str(begins) in (home.path / "worker.log").read_text()

@@ -11,7 +11,7 @@ from support import life
 
 from akka_optimize import errors
 from akka_optimize.protocol import trainer_pb2 as pb
-from akka_optimize.trainer import claims, closing, recover, start
+from akka_optimize.trainer import claims, closing, delete, recover, start
 
 
 @pytest.fixture
@@ -141,3 +141,67 @@ def test_a_full_disk_does_not_stand_in_the_way(trainer, monkeypatch, place):
         assert "the disk is full" in recover.recover(*trainer)[-1]
     recover.recover(*trainer)
     assert trainer[0].run(run.run_id).phase == "FAILED"
+
+
+def full(*args, **kwargs):
+    """What anything does on a full disk."""
+    raise errors.Exhausted("the disk is full")
+
+
+def test_a_record_that_cannot_be_closed_is_tried_again(trainer, monkeypatch):
+    """The first command says why not, a later one closes it, and the one after that has nothing to do."""
+    run = claimed(trainer, step=7)
+    with monkeypatch.context() as patch:
+        patch.setattr(closing, "close", full)
+        assert recover.recover(*trainer)[-1] == f"the record of run {run.run_id} could not be closed: the disk is full"
+    assert recover.recover(*trainer) == ()
+    assert json.loads((trainer[1].path / run.folder / "summary.json").read_text())["failureCode"] == "WORKER_LOST"
+    monkeypatch.setattr(closing, "close", lambda *_, **__: pytest.fail("closed twice"))
+    assert recover.recover(*trainer) == ()
+
+
+@pytest.mark.parametrize("act", ["set_phase", "close"])
+def test_one_lost_run_stands_in_the_way_of_no_other(trainer, monkeypatch, act):
+    """Of three lost runs each but the first can be ended and closed, and is."""
+    runs = [claimed(trainer, step=7) for _ in range(3)]
+    where = trainer[0] if act == "set_phase" else closing
+    really = getattr(where, act)
+
+    def but_for_the_first(*args, **kwargs):
+        first = any(getattr(each, "run_id", each) == runs[0].run_id for each in args)
+        return full() if first else really(*args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(where, act, but_for_the_first)
+        recover.recover(*trainer)
+    closed = [(trainer[1].path / run.folder / "checksums.txt").exists() for run in runs]
+    assert closed == [False, True, True]
+    recover.recover(*trainer)
+    assert (trainer[1].path / runs[0].folder / "checksums.txt").exists()
+
+
+@pytest.mark.parametrize("act", ["delete", "remove"])
+def test_a_record_that_is_gone_is_forgotten(trainer, monkeypatch, act):
+    """Neither a run that was deleted nor one whose folder was removed is tried for ever."""
+    catalog, home = trainer
+    run = claimed(trainer, step=7)
+    with monkeypatch.context() as patch:
+        patch.setattr(closing, "close", full)
+        recover.recover(*trainer)
+    if act == "delete":
+        delete.delete(catalog, home, run.run_id)
+    else:
+        (home.path / run.folder).rename(home.path / "elsewhere")
+    assert len(list(home.unclosed.iterdir())) == 1
+    assert recover.recover(*trainer) == ()
+    assert list(home.unclosed.iterdir()) == []
+    assert list(home.runs.iterdir()) == []
+
+
+def test_what_somebody_puts_among_the_marks_is_no_run(trainer):
+    """A file there that is named like the beginning of an id closes nothing."""
+    run = claimed(trainer, step=7)
+    (trainer[1].unclosed / run.run_id[:4]).touch()
+    (trainer[1].unclosed / "a note").touch()
+    assert len(recover.recover(*trainer)) == 1
+    assert list(trainer[1].unclosed.iterdir()) == []

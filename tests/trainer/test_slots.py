@@ -31,7 +31,7 @@ def test_a_number_out_of_range_is_refused(home, workers):
     assert slots.count(home) == 64
 
 
-@pytest.mark.parametrize("text", ["", "two", "0", "65", "-1", "1.5", "\xff"])
+@pytest.mark.parametrize("text", ["", "two", "0", "65", "-1", "1.5", "\xff", "9" * 5000])
 def test_a_setting_that_is_no_number_is_refused(home, text):
     """A file that somebody spoilt is named, with what writes it anew."""
     (home.path / "workers").write_text(text, "latin-1")

@@ -12,7 +12,7 @@ import pytest
 from support import life
 
 from akka_optimize import errors
-from akka_optimize.trainer import start
+from akka_optimize.trainer import resolve, start
 
 ONE_LINER = (
     "import hashlib,json,sys; "
@@ -171,3 +171,33 @@ def test_two_processes_with_one_submission_start_one_run(trainer, monkeypatch):
     monkeypatch.setattr(catalog, "submitted", lambda token: next(answers, look(token)))
     assert started(trainer, {"submissionId": "token-1"}) == first
     assert len(list(home.runs.iterdir())) == 1
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before-the-commit", "after-the-commit"])
+def test_an_interrupt_leaves_both_or_neither(trainer, monkeypatch, after):
+    """Ctrl-C next to the commit: the run is there with its folder, or neither is."""
+    catalog, home = trainer
+    add = catalog.add_run
+
+    def interrupted(new):
+        if after:
+            add(new)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(catalog, "add_run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        started(trainer)
+    assert [run.folder for run in catalog.runs().items] == [f"runs/{path.name}" for path in home.runs.iterdir()]
+    assert catalog.runs().total == after
+
+
+def test_rows_that_are_gone_are_named(trainer):
+    """Also when their lengths are known already, and by a dry run as by the start itself."""
+    catalog, home = trainer
+    rows = home.datasets / f"{started(trainer).dataset}.jsonl"
+    before = sorted(home.runs.iterdir())
+    rows.unlink()
+    for act in (start.start, resolve.resolve):
+        with pytest.raises(errors.NotFound, match=str(rows)):
+            act(catalog, home, life.descriptor())
+    assert sorted(home.runs.iterdir()) == before

@@ -16,7 +16,7 @@ from akka_optimize.trainer import claims, start, watch
 def trainer(tmp_path, monkeypatch):
     """A catalog and a home with 40 short rows; workers are counted and not started."""
     home, catalog = life.open_home(tmp_path)
-    monkeypatch.setattr("akka_optimize.trainer.launch.ensure_worker", LAUNCHED.append)
+    monkeypatch.setattr("akka_optimize.trainer.launch.ensure_worker", lambda home: LAUNCHED.append(home) or 0)
     LAUNCHED.clear()
     with catalog:
         yield catalog, home
@@ -127,3 +127,48 @@ def test_an_unknown_run_is_not_found(trainer):
     """There is nothing to watch."""
     with pytest.raises(errors.NotFound):
         next(watch.watch(*trainer, "0" * 16))
+
+
+def full(*args, **kwargs):
+    """What anything does on a full disk."""
+    raise errors.Exhausted("the disk is full")
+
+
+def test_an_end_that_cannot_be_written_ends_the_watch(trainer, monkeypatch):
+    """When the worker died and the disk has no room for the run's end, the watch says so and does not wait for ever."""
+    catalog, home = trainer
+    run_id = queued(trainer)
+    claims.take(catalog, home)[1].release()
+    monkeypatch.setattr(catalog, "set_phase", full)
+    events = watch.watch(catalog, home, run_id, sleep=lambda _seconds: pytest.fail("waited"))
+    assert next(events).phase == "PREPARING"
+    with pytest.raises(errors.Exhausted, match="disk is full"):
+        next(events)
+
+
+def test_another_runs_end_that_cannot_be_written_is_nothing_to_a_living_run(trainer, monkeypatch):
+    """As long as somebody works on the run that is watched, its end may come."""
+    catalog, home = trainer
+    queued(trainer)
+    claims.take(catalog, home)[1].release()
+    run_id = queued(trainer)
+    really = catalog.set_phase
+    with claims.take(catalog, home)[1]:
+        monkeypatch.setattr(catalog, "set_phase", full)
+        script = Script(*[lambda: None] * 5, lambda: really(run_id, "COMPLETED", only_from=("PREPARING",)))
+        events = list(watch.watch(catalog, home, run_id, sleep=script))
+    assert [event.phase for event in events] == ["PREPARING", "COMPLETED"]
+
+
+@pytest.mark.parametrize("room", [False, True], ids=["full-disk", "something-else"])
+def test_workers_that_cannot_begin_end_the_watch(trainer, monkeypatch, room):
+    """A run that waits while one worker after the other ends at once is not waited for: disk or log say why."""
+    catalog, home = trainer
+    run_id = queued(trainer)
+    monkeypatch.setattr("akka_optimize.trainer.launch.ensure_worker", lambda _home: 1)
+    if not room:
+        monkeypatch.setattr(catalog, "require_room", full)
+    kind, said = (errors.Refused, "ended without taking it") if room else (errors.Exhausted, "disk is full")
+    with pytest.raises(kind, match=said) as caught:
+        list(watch.watch(catalog, home, run_id, sleep=Script()))
+    assert not room or str(home.path / "worker.log") in caught.value.hint

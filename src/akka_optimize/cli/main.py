@@ -150,7 +150,7 @@ def _sentence(error: click.UsageError) -> str:
         return f"{error.option_name} needs a value"
     if param is None:
         return error.format_message()
-    name = max(param.opts, key=len) if isinstance(param, click.Option) else param.make_metavar(error.ctx)
+    name = max(param.opts, key=len) if isinstance(param, click.Option) else param.make_metavar(error.ctx).strip("[]")
     if isinstance(error, click.MissingParameter):
         return f"{name} is missing"
     return f"{name}: {error.message}"

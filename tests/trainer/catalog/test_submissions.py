@@ -163,6 +163,7 @@ def test_a_runs_own_submission_is_no_fan(catalog: Catalog, snapshot) -> None:
         catalog.fan(parents.submission(snapshot, "alone"))
     bound = parents.submission(snapshot, "fan")
     (child,) = parents.children(catalog, bound)
+    assert catalog.submitted("fan") is None
     for _ in range(2):
         with pytest.raises(errors.Conflict, match="fan"):
             catalog.add_run(new_run(catalog, submission_id="fan"))

@@ -13,7 +13,7 @@ from support import life
 
 from akka_optimize import errors
 from akka_optimize.protocol import convert
-from akka_optimize.trainer import base_models, claims, start
+from akka_optimize.trainer import base_models, claims, recover, start
 from akka_optimize.trainer import closing as record
 from akka_optimize.trainer.engines import arithmetic
 from akka_optimize.trainer.worker import attempt
@@ -318,8 +318,61 @@ def test_a_folder_that_is_gone_fails_the_run(trainer):
     run = start.start(catalog, home, life.descriptor())
     (home.path / run.folder).rename(home.path / "elsewhere")
     after, _ = take(trainer)
-    assert after.phase == "FAILED"
-    assert "is gone" in after.failure_reason
+    assert (after.phase, after.failure_code) == ("FAILED", "RECORD_LOST")
+    assert after.failure_reason == f"the run's folder {home.path / run.folder} is gone"
+    assert not (home.path / run.folder).exists()
+
+
+@pytest.mark.parametrize(
+    ("at", "part"),
+    [
+        pytest.param(3, "", id="before-the-last-save"),
+        pytest.param(3, "snapshots", id="the-snapshots-alone"),
+        pytest.param(20, "", id="at-the-last-update"),
+    ],
+)
+def test_a_folder_that_somebody_removes_meanwhile_fails_the_run(trainer, meanwhile, at, part):
+    """The run is FAILED with the folder that is missing, and nothing of it is put there again."""
+    home, gone = trainer[1], []
+
+    def remove(step):
+        if step.step == at:
+            (folder,) = home.runs.iterdir()
+            gone.append(folder / part)
+            gone[0].rename(home.path / "elsewhere")
+
+    meanwhile(remove)
+    run, _ = carry_out(trainer)
+    assert (run.phase, run.failure_code, run.resumable) == ("FAILED", "RECORD_LOST", False)
+    assert run.failure_reason == f"the run's folder {gone[0]} is gone"
+    assert not gone[0].exists()
+
+
+@pytest.mark.parametrize("place", ["close", "merge_metrics"])
+def test_a_record_that_could_not_be_closed_is_closed_later(trainer, monkeypatch, place):
+    """Once there is room, whoever comes next writes the last files, with the phase that the run really has."""
+    catalog, home = trainer
+
+    def full(*args, **kwargs):
+        raise errors.Exhausted("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*((record, "close") if place == "close" else (catalog, "merge_metrics")), full)
+        run, folder = carry_out(trainer)
+    assert (run.phase, run.failure_code) == ("FAILED", "DISK_FULL")
+    assert recover.recover(catalog, home) == ()
+    assert json.loads((folder / "summary.json").read_text())["phase"] == "FAILED"
+    assert (folder / "checksums.txt").exists()
+    assert list(home.unclosed.iterdir()) == []
+
+
+def test_a_record_that_is_closed_is_left_alone(trainer):
+    """No mark stays, and opening the home again writes nothing."""
+    run, folder = carry_out(trainer)
+    before = (folder / "checksums.txt").stat().st_mtime_ns
+    assert (run.phase, list(trainer[1].unclosed.iterdir())) == ("COMPLETED", [])
+    recover.recover(*trainer)
+    assert (folder / "checksums.txt").stat().st_mtime_ns == before
 
 
 def test_the_first_failure_is_the_reason(trainer, monkeypatch, meanwhile):
