@@ -116,6 +116,14 @@ def test_a_deletion_killed_anywhere_has_happened_or_has_not():
             assert not there, stage
 
 
+def test_a_start_killed_anywhere_has_happened_or_has_not():
+    """The run is there with its whole folder, or neither is: the next opening sweeps what no run claims."""
+    outcomes = harness("starts")
+    assert [(stage, wrong) for stage, _, wrong in outcomes if wrong] == []
+    stages = [stage.split(",")[0] for stage, _, _ in outcomes]
+    assert [runs for _, runs, _ in outcomes] == [int(number > stages.index("commit")) for number in range(len(stages))]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "stored"),
     [pytest.param(KILL, "", 0, id="before-submitting"), pytest.param("", KILL, 50, id="before-printing")],

@@ -181,6 +181,15 @@ def test_a_snapshot_of_another_run_is_refused(fan):
     assert "other" in ended.err or fan.elsewhere[:12] in ended.err
 
 
+def test_one_dataset_under_two_names_is_one_value(fan):
+    """Two points that come to one plan would train it twice; they are refused, both named."""
+    found = fan.json("datasets list")["datasets"][0]
+    grid = f"axes: [{{path: dataset, values: [{found['names'][0]}, '{found['hash']}']}}]"
+    ended = fan(fan.words("--force", "--submission-id", "twice"), stdin=grid)
+    assert (ended.code, ended.out) == (1, "")
+    assert "come to one plan" in ended.err
+
+
 @pytest.mark.parametrize(
     ("more", "at", "differs"),
     [

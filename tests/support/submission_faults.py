@@ -23,7 +23,7 @@ from support import life, parents
 
 from akka_optimize.core import plans
 from akka_optimize.records import Snapshot
-from akka_optimize.trainer import branches, delete, recover
+from akka_optimize.trainer import branches, delete, recover, start
 from akka_optimize.trainer.catalog import Catalog
 from akka_optimize.trainer.home import Home
 
@@ -235,6 +235,19 @@ def deletions(folder: Path) -> list[tuple[str, bool, list[str]]]:
     return found
 
 
+def starts(folder: Path) -> list[tuple[str, int, list[str]]]:
+    """Kill the start of a run at every stage: where, how many runs there are then, and what disagrees."""
+    home, catalog = life.open_home(folder)
+    catalog.close()
+    found = []
+    for stage, copy in kills(folder, home.path, lambda catalog, home: start.start(catalog, home, life.descriptor())):
+        home = Home.open(copy)
+        with Catalog.open(home) as catalog:
+            recover.recover(catalog, home)
+            found.append((stage, catalog.runs().total, disagreements(catalog, home)))
+    return found
+
+
 def quietly(what: Callable[[Path], Any]) -> Any:
     """The outcome, in a folder that goes again; what workers print is dropped."""
     stderr = sys.stderr
@@ -248,10 +261,11 @@ def quietly(what: Callable[[Path], Any]) -> Any:
 
 
 def main(argv: list[str]) -> None:
-    """Print the outcomes: of deletions where these are asked for, and as JSON where that is."""
-    if "deletions" in argv:
-        print(json.dumps(quietly(deletions)))
-        return
+    """Print the outcomes: of deletions or starts where these are asked for, and as JSON where that is."""
+    for word, what in (("deletions", deletions), ("starts", starts)):
+        if word in argv:
+            print(json.dumps(quietly(what)))
+            return
     outcomes = quietly(submissions)
     if "--json" in argv:
         print(json.dumps([asdict(outcome) for outcome in outcomes]))

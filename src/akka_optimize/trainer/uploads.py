@@ -96,8 +96,8 @@ def sweep(home: Home, *, older_than: float = STALE_SECONDS) -> None:
     with files.translated(home.uploads):
         entries = list(os.scandir(home.uploads))
     for entry in entries:
-        with suppress(OSError):  # another process was quicker; or somebody's folder, which is no upload
-            if entry.stat(follow_symlinks=False).st_mtime < oldest and not entry.is_dir(follow_symlinks=False):
+        with suppress(OSError):  # another process was quicker; or it is a folder, and nobody's upload
+            if entry.stat(follow_symlinks=False).st_mtime < oldest:
                 os.unlink(entry.path)
 
 

@@ -275,3 +275,20 @@ def test_flushes_are_not_made_one_after_the_other(trainer, snapshot, monkeypatch
     monkeypatch.setattr(files, "flush_all", lambda paths: (together.append(len(paths)), really(paths))[1])
     submit(trainer, snapshot, *parents.rates(10))
     assert together == [30]
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before-the-commit", "after-the-commit"])
+def test_an_interrupt_leaves_all_or_none(trainer, snapshot, monkeypatch, after):
+    """Ctrl-C next to the commit: every child with its folder, or no child and no folder."""
+    add = trainer[0].add_children
+
+    def interrupted(*arguments):
+        if after:
+            add(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(trainer[0], "add_children", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        submit(trainer, snapshot, *parents.rates(3))
+    assert trainer[0].branches(snapshot.run_id).total == (3 if after else 0)
+    check(trainer)

@@ -6,11 +6,13 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from sqlalchemy import insert, text
+from sqlalchemy import insert, text, update
+from sqlalchemy.engine.default import DefaultDialect
 from support import processes
 from support.catalog import make_run
 
 from akka_optimize import errors
+from akka_optimize.protocol import trainer_pb2 as pb
 from akka_optimize.trainer.catalog import Catalog, database, schema
 from akka_optimize.trainer.home import Home
 
@@ -126,3 +128,98 @@ def test_a_full_disk_is_said_and_changes_nothing(home: Home, catalog: Catalog, t
     assert "the disk is full" in processes.run(FULL, home.path, run.run_id)
     assert (catalog.run(run.run_id), list(catalog.metrics(run.run_id))) == before
     assert catalog.add_workload("another").name == "another"
+
+
+def test_patience_is_the_callers(home: Home, catalog: Catalog) -> None:
+    """Who allows less time than usual waits no longer for another process, and is told how long it was."""
+    other = sqlite3.connect(home.catalog, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with (
+        Catalog.open(home, patience=0.02) as waiting,
+        pytest.raises(errors.TimedOut, match=r"for 0\.02 s") as caught,
+    ):
+        waiting.add_workload("triage")
+    assert "--timeout" in str(caught.value.hint)
+    other.close()
+    with Catalog.open(home, patience=3600) as patient:
+        assert patient.patience == database.BUSY_SECONDS
+
+
+@pytest.mark.parametrize("size", [None, 0], ids=["missing", "empty"])
+@pytest.mark.parametrize("kept", ["runs/0123456789abcdef-0123456789ab", "datasets/0123.jsonl"])
+def test_a_lost_catalog_is_refused(home: Home, size: int | None, kept: str) -> None:
+    """A home that holds runs, or rows, does not get an empty catalog in silence; what there is stays as it is."""
+    Catalog.open(home).close()
+    (home.path / kept).mkdir()
+    home.catalog.unlink()
+    if size is not None:
+        home.catalog.touch()
+    with pytest.raises(errors.Refused, match=rf"{home.catalog} was lost: it is") as caught:
+        Catalog.open(home)
+    assert "put a copy of it back" in str(caught.value.hint)
+    assert (home.catalog.stat().st_size if home.catalog.exists() else None) == size
+
+
+def test_a_full_disk_is_noticed_by_writing_nothing_new(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`require_room` changes nothing where there is room."""
+    catalog.require_room()
+    with catalog._database.read() as connection:
+        connection.execute(text("SELECT 1"))
+    full = sqlite3.OperationalError("full")
+    full.sqlite_errorname = "SQLITE_FULL"  # type: ignore[misc]
+    monkeypatch.setattr(DefaultDialect, "do_commit", lambda *_: (_ for _ in ()).throw(full))
+    with pytest.raises(errors.Exhausted, match="disk is full"):
+        catalog.require_room()
+
+
+DAMAGE = [
+    pytest.param("runs", "plan", '{"seed": ', id="torn"),
+    pytest.param("runs", "plan", "5", id="no-document"),
+    pytest.param("runs", "stated", "{}", id="no-list"),
+    pytest.param("runs", "environment", b"\x00\xff", id="other-bytes"),
+    pytest.param("runs", "loss", "much", id="no-number"),
+    pytest.param("runs", "folder", "CAST(x'ff41' AS TEXT)", id="not-text"),
+]
+
+
+@pytest.mark.parametrize(("table", "column", "value"), DAMAGE)
+def test_a_damaged_entry_is_named(home: Home, catalog: Catalog, table: str, column: str, value: object) -> None:
+    """Whoever meets it is told the run and the column, and what to do; no other fault comes of it."""
+    make_run(catalog, loss=[1.0])
+    run = make_run(catalog, loss=[1.0])
+    with catalog._database.write() as connection:
+        literal = isinstance(value, str) and value.startswith("CAST")
+        statement = f"UPDATE {table} SET {column} = {value if literal else ':value'} WHERE run_id = :run"
+        connection.execute(text(statement), {"run": run.run_id} | ({} if literal else {"value": value}))
+    for act in (catalog.runs, lambda: catalog.run(run.run_id)):
+        with pytest.raises(errors.Refused) as caught:
+            act()
+        assert caught.value.message == (
+            f"the catalog {home.catalog} is damaged: {column} of run {run.run_id} cannot be read"
+        )
+        assert "put a copy of it back" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"\xff" * 40, id="no-message"),
+        pytest.param(
+            pb.MetricsChunk(columns=[pb.MetricsColumn(name="loss", values=[1.0])]).SerializeToString(), id="odd"
+        ),
+    ],
+)
+def test_damaged_curves_are_named(catalog: Catalog, data: bytes) -> None:
+    """Reading them, the newest of them, and merging them names the run; other runs' can be read."""
+    other, run = (make_run(catalog, loss=[1.0, 2.0]) for _ in range(2))
+    with catalog._database.write() as connection:
+        chunks = schema.metric_chunks
+        connection.execute(update(chunks).where(chunks.c.run_id == run.run_id).values(chunk=data))
+    for act in (
+        lambda: list(catalog.metrics(run.run_id)),
+        lambda: list(catalog.metrics(run.run_id, ("loss",), 1)),
+        lambda: catalog.merge_metrics(run.run_id),
+    ):
+        with pytest.raises(errors.Refused, match=f"curves of run {run.run_id}"):
+            act()
+    assert list(catalog.metrics(other.run_id))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from akka_optimize import errors
 from akka_optimize.core import points
 from akka_optimize.core.grid import MOST_BRANCHES
 from akka_optimize.records import Branch, Branches, Fan
@@ -104,9 +105,22 @@ def _resolved(catalog: Catalog, home: Home, asked: Asked) -> Resolved:
         except faults.OF_POINT as error:
             found[index] = (faults.refused(asked.points[index], error),)
     faults.require_none(asked.points, found)
+    _require_apart(new)
     fans.require_unspent(fan, new)
     fans.require_room(fan, len(new), snapshot.snapshot_id)
     return Resolved(asked, parent, snapshot, submission, source, fan, tuple(ids.values()), new)
+
+
+def _require_apart(new: dict[str, Child]) -> None:
+    """Raise Invalid when two points come to one plan, as one dataset under two names makes them."""
+    labels: dict[str, str | None] = {}
+    for child in new.values():
+        earlier = labels.setdefault(child.new.config_hash, child.new.config_name)
+        if earlier != child.new.config_name:
+            raise errors.Invalid(
+                f"the points {earlier!r} and {child.new.config_name!r} come to one plan, {child.new.config_hash}",
+                hint="give each dataset one name on the axis",
+            )
 
 
 def _report(resolved: Resolved, added: dict[str, Run]) -> Branches:

@@ -46,7 +46,8 @@ def _require_deletable(connection: Connection, run_id: str) -> None:
     children = connection.execute(select(func.count()).where(table.c.parent_run_id == run_id)).scalar_one()
     if children:
         raise errors.Refused(
-            f"run {run_id} has {children} {'child run' if children == 1 else 'child runs'}, which need what it saved",
+            f"run {run_id} has {'1 child run, which needs' if children == 1 else f'{children} child runs, which need'} "
+            "what it saved",
             field="run",
             hint=f"delete them first; `training runs tree {run_id}` shows them",
         )
