@@ -128,7 +128,9 @@ def test_a_point_may_name_other_rows(trainer, parent, snapshot):
     catalog, home = trainer
     other = life.add_rows(home, catalog, [life.row(f"other {i}", "yes") for i in range(20)], "other-rows")
     catalog.name_dataset(life.ROWS, other)
-    same, named, moved = submitted(trainer, snapshot, {"seed": 3}, {"dataset": "other-rows"}, {"dataset": life.ROWS})
+    same, named, moved = submitted(
+        trainer, snapshot, {"seed": 3}, {"dataset": "other-rows"}, {"dataset": life.ROWS, "seed": 5}
+    )
     assert (same.dataset, same.dataset_name, same.training_rows) == (parent.dataset, parent.dataset_name, 36)
     assert (named.dataset, named.dataset_name, named.training_rows) == (other, "other-rows", 18)
     assert moved.dataset == other
