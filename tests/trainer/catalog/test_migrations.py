@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from sqlalchemy import MetaData, create_engine, inspect
+from sqlalchemy import Connection, Inspector, MetaData, create_engine, inspect
 from sqlalchemy.dialects import postgresql
 from support import processes
 
@@ -114,6 +114,22 @@ def test_many_processes_open_a_fresh_home(home: Home) -> None:
     assert [processes.output(process).strip() for process in started] == [f"triage-{number}" for number in range(5)]
     with Catalog.open(home) as catalog:
         assert len(catalog.workloads()) == 5
+
+
+def test_a_catalog_may_appear_while_another_looks(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two looks at an empty file another process may have made every table: they are found, and nothing fails."""
+    looked = migrations.inspect
+
+    def slowly(connection: Connection) -> Inspector:
+        with monkeypatch.context() as other:
+            other.setattr(migrations, "inspect", looked)
+            Catalog.open(home).close()
+        return looked(connection)
+
+    monkeypatch.setattr(migrations, "inspect", slowly)
+    with Catalog.open(home) as catalog:
+        assert catalog.notes == ()
+        assert catalog.workloads() == ()
 
 
 def test_the_schema_is_not_sqlites_own() -> None:

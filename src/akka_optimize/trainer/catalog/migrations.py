@@ -10,7 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, LargeBinary, exc, func, insert, inspect, select
+from sqlalchemy import Connection, LargeBinary, func, insert, inspect, select
 
 from akka_optimize import errors
 from akka_optimize.trainer.catalog import schema
@@ -139,13 +139,9 @@ def _alone(home: Home, database: Database) -> Lock:
 def _version(database: Database) -> int:
     """The newest step that the catalog has seen; 0 for an empty one."""
     newest = select(func.max(schema.catalog_versions.c.version))
-    with database.read() as connection:
-        try:
-            version = connection.execute(newest).scalar() or 0
-        except exc.DBAPIError:
-            if inspect(connection).has_table(schema.catalog_versions.name):
-                raise
-            version = 0
+    with database.read() as connection:  # a statement that fails sees no state: the table is asked for first
+        known = inspect(connection).has_table(schema.catalog_versions.name)
+        version = (connection.execute(newest).scalar() or 0) if known else 0
     if version > len(STEPS):
         raise errors.Refused(
             f"the catalog {database.path} has version {version}, made by a newer akka-optimize; "
