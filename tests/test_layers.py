@@ -21,13 +21,16 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "core": ({"errors", "records"}, {"numpy"}),
     "documents": ({"errors"}, {"yaml"}),
     "protocol": ({"errors", "records"}, {"google", "numpy"}),
-    "client": ({"protocol", "records", "errors"}, {"google", "grpc", "httpx"}),
+    "client": ({"documents", "protocol", "records", "errors"}, {"google", "grpc", "httpx", "tenacity"}),
     "actions": ({"client", "core", "documents", "records", "errors"}, set()),
     "output": ({"records", "errors"}, {"jq", "rich"}),
     "cli": ({"actions", "client", "output", "errors", "wiring"}, {"click", "durationpy"}),
     "trainer": (
         {"protocol", "records", "errors", "core", "documents"},
-        {"click", "google", "grpc", "numpy", "safetensors", "sqlalchemy", "torch"},
+        {
+            *("click", "google", "grpc", "numpy", "safetensors", "sqlalchemy", "torch"),
+            *("connectrpc", "grpc_health", "grpc_reflection", "hypercorn", "prometheus_client", "protobuf"),
+        },
     ),
 }
 

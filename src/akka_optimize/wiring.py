@@ -10,6 +10,9 @@ from akka_optimize import errors
 from akka_optimize.client.address import DEFAULT, Address, require_utf8, trainer_address
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from akka_optimize.cli.settings import Settings
     from akka_optimize.client.trainer import Trainer
     from akka_optimize.client.transport import Transport
 
@@ -21,11 +24,12 @@ NOBODY_AT_DEFAULT = (
 )
 
 
-def build_trainer(trainer_url: str | None, timeout: float) -> Trainer:
+def build_trainer(settings: Settings, warn: Callable[[str], None]) -> Trainer:  # noqa: ARG001
     """The client for the address that holds. Raises WrongUsage (address), Unreachable, Refused (home)."""
     from akka_optimize.client.trainer import Trainer
 
-    return Trainer(_transport(trainer_address(trainer_url, os.environ), timeout), timeout=timeout)
+    address = trainer_address(settings.trainer_url, os.environ)
+    return Trainer(_transport(address, settings.timeout), timeout=settings.timeout)
 
 
 def _transport(address: Address, timeout: float) -> Transport:
@@ -54,7 +58,7 @@ def _embedded(folder: str, timeout: float) -> Transport:
     # A Ctrl-C while a connection closes is told by SQLAlchemy with a traceback, unless somebody listens to its loggers.
     if not (logger := logging.getLogger("sqlalchemy")).handlers:
         logger.addHandler(logging.NullHandler())
-    return EmbeddedTransport(Servicer.embedded(_home(folder), patience=timeout))
+    return EmbeddedTransport(Servicer.opened(_home(folder), patience=timeout))
 
 
 def _home(folder: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 import pytest
-from support.grpc_server import served
+from support.service import served
 
 from akka_optimize import errors
 from akka_optimize.client.transport.embedded import EmbeddedTransport

@@ -14,6 +14,7 @@ from unittest import mock
 from akka_optimize.cli.app import App
 from akka_optimize.cli.group import CommandGroup
 from akka_optimize.cli.main import run
+from akka_optimize.cli.settings import Settings
 
 OURS = ("TRAINER_URL", "AKKA_OPTIMIZE_URL", "AKKA_DISABLE_PROMPTS", "NO_COLOR")
 
@@ -34,8 +35,8 @@ class Clients:
         self.client = client
         self.asked: list[tuple[str | None, float]] = []
 
-    def __call__(self, trainer_url: str | None, timeout: float) -> Any:
-        self.asked.append((trainer_url, timeout))
+    def __call__(self, settings: Settings, warn: Any) -> Any:
+        self.asked.append((settings.trainer_url, settings.timeout))
         return self.client
 
 

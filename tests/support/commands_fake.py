@@ -37,7 +37,7 @@ BASELINE = a_run("be2a310245ea0c11", name="second")
 DATASET = Dataset(HASH, ("triage",), 80, 8000, 1, (), "2026-01-01T00:00:00Z")
 WORKLOAD = Workload("a6ca7475c01ca4df", "triage", None, None, "2026-01-01T00:00:00Z", 2)
 MODEL = BaseModel("832f2bf87d6a0ac4", "akka/m", "0" * 64, "ready", "decoder", ("sft",), ("FP32",), 9, 512, "x", "y")
-INFO = Info("embedded", "0.1.0", "/home/me", 1, 0, 0, "complete", ())
+INFO = Info("embedded", "0.1.0", "/home/me", 1, 0, 0, "complete", (), "Python 3.11", "2026-12-01T00:00:00Z")
 EVENT = RunEvent(RUN.run_id, "COMPLETED", 40, 40, 1.25, "2026-01-01T00:00:00Z", True, None, None)
 SNAPSHOT = Snapshot("s" * 16, RUN.run_id, 1, 40, 1.0, (), "committed", None, "2026-01-01T00:00:00Z", True)
 RESOLVED = ResolvedRun(

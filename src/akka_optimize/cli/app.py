@@ -25,15 +25,17 @@ class Declined(errors.AkkaError):
 class App:
     """One command's world; tests hand in another client, or another console.
 
-    `build_trainer`: trainer_url, timeout -> the client. Settings, view and format are there once the command line is
-    parsed.
+    `build_trainer`: settings, and a way to say something on stderr -> the client. Settings, view and format are there
+    once the command line is parsed.
     """
 
     settings: Settings
     view: View | None
     format: Format
 
-    def __init__(self, build_trainer: Callable[[str | None, float], Any], console: Console | None = None) -> None:
+    def __init__(
+        self, build_trainer: Callable[[Settings, Callable[[str], None]], Any], console: Console | None = None
+    ) -> None:
         self._build_trainer = build_trainer
         self._trainer: Any = None
         self._filter: Program | None = None
@@ -52,7 +54,7 @@ class App:
     def trainer(self) -> Trainer:
         """The client, made when it is first asked for. Raises WrongUsage (address), Unsupported."""
         if self._trainer is None:
-            self._trainer = self._build_trainer(self.settings.trainer_url, self.settings.timeout)
+            self._trainer = self._build_trainer(self.settings, self.warn)
         trainer: Trainer = self._trainer
         return trainer
 

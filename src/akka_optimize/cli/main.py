@@ -27,6 +27,9 @@ from akka_optimize.cli.group import CommandGroup, show
 from akka_optimize.cli.options import given
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from akka_optimize.cli.settings import Settings
     from akka_optimize.output.console import Console
 
 PROGRAM = "akka-optimize"
@@ -156,7 +159,7 @@ def _sentence(error: click.UsageError) -> str:
     return f"{name}: {error.message}"
 
 
-def _build_trainer(trainer_url: str | None, timeout: float) -> Any:
+def _build_trainer(settings: Settings, warn: Callable[[str], None]) -> Any:
     from akka_optimize.wiring import build_trainer
 
-    return build_trainer(trainer_url, timeout)
+    return build_trainer(settings, warn)

@@ -12,13 +12,20 @@ OFF = frozenset({"", "0", "f", "F", "false", "False", "FALSE"})
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What every command is told. `trainer_url` is the option alone: the client knows the order of addresses.
+    """What every command is told. Addresses, files and the context are the options alone: the client knows the order
+    in which the environment, the context and the defaults follow.
 
     `timeout`: seconds. `prompts`: whether questions may be asked. `output`, `json_fields` and `jq` are as typed, or
     None.
     """
 
     trainer_url: str | None = None
+    url: str | None = None
+    region: str | None = None
+    config: str | None = None
+    context: str | None = None
+    cache_file: str | None = None
+    use_grpc_web: bool = False
     timeout: float = DEFAULT_TIMEOUT
     force: bool = False
     prompts: bool = True
@@ -37,6 +44,12 @@ def resolve(given: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
     """
     return Settings(
         trainer_url=given.get("trainer_url"),
+        url=given.get("url"),
+        region=given.get("region"),
+        config=given.get("config"),
+        context=given.get("context"),
+        cache_file=given.get("cache_file"),
+        use_grpc_web=given.get("use_grpc_web", False),
         timeout=given.get("timeout", DEFAULT_TIMEOUT),
         force=given.get("force", False),
         prompts=not given.get("disable_prompt", False) and environ.get("AKKA_DISABLE_PROMPTS", "") in OFF,

@@ -19,7 +19,7 @@ class GetInfoRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class Info(_message.Message):
-    __slots__ = ("backend", "version", "home", "workers", "queued", "running", "startup", "notes")
+    __slots__ = ("backend", "version", "home", "workers", "queued", "running", "startup", "notes", "build", "started_at")
     BACKEND_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     HOME_FIELD_NUMBER: _ClassVar[int]
@@ -28,6 +28,8 @@ class Info(_message.Message):
     RUNNING_FIELD_NUMBER: _ClassVar[int]
     STARTUP_FIELD_NUMBER: _ClassVar[int]
     NOTES_FIELD_NUMBER: _ClassVar[int]
+    BUILD_FIELD_NUMBER: _ClassVar[int]
+    STARTED_AT_FIELD_NUMBER: _ClassVar[int]
     backend: str
     version: str
     home: str
@@ -36,7 +38,9 @@ class Info(_message.Message):
     running: int
     startup: str
     notes: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, backend: _Optional[str] = ..., version: _Optional[str] = ..., home: _Optional[str] = ..., workers: _Optional[int] = ..., queued: _Optional[int] = ..., running: _Optional[int] = ..., startup: _Optional[str] = ..., notes: _Optional[_Iterable[str]] = ...) -> None: ...
+    build: str
+    started_at: str
+    def __init__(self, backend: _Optional[str] = ..., version: _Optional[str] = ..., home: _Optional[str] = ..., workers: _Optional[int] = ..., queued: _Optional[int] = ..., running: _Optional[int] = ..., startup: _Optional[str] = ..., notes: _Optional[_Iterable[str]] = ..., build: _Optional[str] = ..., started_at: _Optional[str] = ...) -> None: ...
 
 class WriteUploadRequest(_message.Message):
     __slots__ = ("upload_id", "offset", "data")

@@ -17,6 +17,8 @@ class Info:
     running: int
     startup: str
     notes: tuple[str, ...]
+    build: str
+    started_at: str
 
 
 @dataclass(frozen=True, slots=True)

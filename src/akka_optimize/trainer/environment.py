@@ -30,6 +30,14 @@ def known() -> Document:
     }
 
 
+def build() -> str:
+    """What the trainer runs on, in one line."""
+    return (
+        f"Python {platform.python_version()}, torch {_version('torch') or 'missing'}, "
+        f"{platform.system()} {platform.machine()}"
+    )
+
+
 def joined(known: Document, engine: Document) -> Document:
     """Both documents; where both say something, the engine's word holds, inside nested documents too."""
     both = dict(known)

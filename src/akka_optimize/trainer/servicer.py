@@ -16,6 +16,7 @@ from akka_optimize.trainer import (
     branches,
     datasets,
     delete,
+    environment,
     launch,
     recover,
     resolve,
@@ -25,6 +26,7 @@ from akka_optimize.trainer import (
     watch,
 )
 from akka_optimize.trainer.catalog import Catalog
+from akka_optimize.trainer.catalog.base import utc_now
 from akka_optimize.trainer.home import Home
 
 if TYPE_CHECKING:
@@ -52,19 +54,21 @@ class Servicer:
 
     def __init__(self, home: Home, catalog: Catalog, *, backend: str, notes: tuple[str, ...] = ()) -> None:
         self._home, self._catalog, self._backend, self._notes = home, catalog, backend, notes
+        self._started_at = utc_now()
 
     @classmethod
-    def embedded(cls, folder: Path, *, patience: float | None = None) -> Servicer:
-        """Open a home inside this process: declare lost runs lost, and see that a queue has its worker.
+    def opened(cls, folder: Path, *, backend: str = "embedded", patience: float | None = None) -> Servicer:
+        """Open a home: declare lost runs lost, and see that a queue has its worker.
 
-        `patience` bounds the seconds that anything waits for another process in this home.
+        `backend`: "embedded" (inside the command) or "server". `patience` bounds the seconds that anything waits for
+        another process in this home. Raises Refused, Exhausted, TimedOut.
         """
         home = Home.open(folder)
         catalog = Catalog.open(home, patience=patience)
         notes = (*catalog.notes, *recover.recover(catalog, home))
         if catalog.runs(phase="QUEUED", limit=1).total:
             launch.ensure_worker(home)
-        return cls(home, catalog, backend="embedded", notes=notes)
+        return cls(home, catalog, backend=backend, notes=notes)
 
     def close(self) -> None:
         """Close the catalog."""
@@ -82,6 +86,8 @@ class Servicer:
                 running=len(self._catalog.active()),
                 startup="complete",
                 notes=self._notes,
+                build=environment.build(),
+                started_at=self._started_at,
             )
         )
 
