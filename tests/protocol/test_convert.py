@@ -35,7 +35,8 @@ ROUND_TRIPS = [
     pytest.param(RESOLVED, convert.to_resolved_run, convert.resolved_run, id="resolved-run"),
     pytest.param(DIVISION, convert.to_division, convert.division, id="division"),
     pytest.param(
-        records.Info("embedded", "1", "/h", 1, 0, 0, "complete", ("n",), "Python 3", "2026-12-01T00:00:00Z"), convert.to_info, convert.info, id="info"
+        records.Info("embedded", "1", "/h", 1, 0, 0, "complete", ("n",), "Python 3", "2026-12-01T00:00:00Z"),
+        convert.to_info, convert.info, id="info"
     ),
     pytest.param(
         records.Dataset("ab", ("x", "y"), 3, 10, 1, ("f",), "t"), convert.to_dataset, convert.dataset, id="dataset"

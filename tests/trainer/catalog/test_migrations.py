@@ -117,7 +117,7 @@ def test_many_processes_open_a_fresh_home(home: Home) -> None:
 
 
 def test_a_catalog_may_appear_while_another_looks(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between two looks at an empty file another process may have made every table: they are found, and nothing fails."""
+    """Between two looks at an empty file another process may have made every table: they are found."""
     looked = migrations.inspect
 
     def slowly(connection: Connection) -> Inspector:

@@ -21,7 +21,7 @@ from akka_optimize.protocol import SERVICE, status
 from akka_optimize.protocol import trainer_pb2 as pb
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
     from concurrent.futures import Executor
 
     from connectrpc.request import RequestContext
@@ -53,12 +53,12 @@ class ServiceCall:
         self._active = False
 
 
-def endpoints(serving: Serving, threads: Executor) -> dict[str, Endpoint[Any, Any]]:
+def endpoints(serving: Serving, threads: Executor) -> Mapping[str, Any]:
     """One endpoint for each rpc of the service, by its path."""
     return {f"/{SERVICE}/{method.name}": _endpoint(method, serving, threads) for method in METHODS}
 
 
-def _endpoint(method: Any, serving: Serving, threads: Executor) -> Endpoint[Any, Any]:
+def _endpoint(method: Any, serving: Serving, threads: Executor) -> Any:
     info: MethodInfo[Any, Any] = MethodInfo(
         name=method.name,
         service_name=SERVICE,

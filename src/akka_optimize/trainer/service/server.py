@@ -37,4 +37,4 @@ async def run(serving: Serving, listening: socket.socket, stop: asyncio.Event) -
     config.keep_alive_max_requests = FOREVER
     config.errorlog = None
     with ThreadPoolExecutor(THREADS, thread_name_prefix="rpc") as threads:
-        await serve(Rpcs(serving, threads), config, shutdown_trigger=stop.wait)  # type: ignore[arg-type]
+        await serve(Rpcs(serving, threads), config, shutdown_trigger=stop.wait)
