@@ -20,7 +20,7 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
-from akka_optimize.records import Document, Run
+from akka_optimize.records import Document, FanRequest, Run
 from akka_optimize.trainer import branches, datasets, slots, start
 from akka_optimize.trainer.catalog import Catalog
 from akka_optimize.trainer.home import Home
@@ -55,7 +55,7 @@ def fan(catalog: Catalog, home: Home, model: str, children: int) -> list[Run]:
     parent = start.start(catalog, home, descriptor(model))
     work(home)
     (snapshot,) = catalog.snapshots(parent.run_id).items
-    asked = branches.Asked(
+    asked = FanRequest(
         parent=parent.run_id,
         snapshot=snapshot.snapshot_id,
         steps=1,

@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "core": ({"errors", "records"}, {"numpy"}),
     "documents": ({"errors"}, {"yaml"}),
     "protocol": ({"errors", "records"}, {"google", "numpy"}),
-    "client": ({"documents", "protocol", "records", "errors"}, {"google", "grpc", "httpx", "tenacity"}),
+    "client": ({"documents", "protocol", "records", "errors"}, {"google", "grpc", "httpcore", "httpx", "tenacity"}),
     "actions": ({"client", "core", "documents", "records", "errors"}, set()),
     "output": ({"records", "errors"}, {"jq", "rich"}),
     "cli": ({"actions", "client", "output", "errors", "wiring"}, {"click", "durationpy"}),
@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
         {"protocol", "records", "errors", "core", "documents"},
         {
             *("click", "google", "grpc", "numpy", "safetensors", "sqlalchemy", "torch"),
-            *("connectrpc", "grpc_health", "grpc_reflection", "hypercorn", "prometheus_client", "protobuf"),
+            *("connectrpc", "grpc_health", "grpc_reflection", "h2", "hypercorn", "prometheus_client", "protobuf"),
         },
     ),
 }

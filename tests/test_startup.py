@@ -53,3 +53,14 @@ def test_nothing_heavy_is_loaded(argv):
 def test_the_probe_sees_a_heavy_package():
     """A jq program loads jq, and nothing else that is heavy, before any request is sent."""
     assert loaded("training", "runs", "compare", "a", "b", "--jq", ".[") & HEAVY == {"jq"}
+
+
+@pytest.mark.parametrize(
+    "argv", [["status"], ["training", "info"], ["training", "runs", "list"], ["--use-grpc-web", "status"]]
+)
+def test_nothing_of_the_network_is_loaded_for_an_embedded_trainer(argv, tmp_path, monkeypatch):
+    """Neither transport, nor the reader of configurations, nor torch."""
+    monkeypatch.setenv("TRAINER_URL", f"local:{tmp_path}")
+    modules = loaded(*argv)
+    assert "sqlalchemy" in modules
+    assert modules & {"grpc", "httpx", "yaml", "tenacity", "torch"} == set()

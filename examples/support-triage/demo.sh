@@ -3,11 +3,12 @@
 #
 # Trains a small model on this machine and compares: twice under one plan, then at ten times the learning rate. Then a
 # fan of six children from one snapshot, previewed, submitted, and submitted again without a second child. No server, no
-# account. Everything it makes lies below .demo, which is emptied first.
+# account: everything it makes lies below .demo, which is emptied first. With an address (demo.sh http://localhost:9001)
+# it does the same in a fresh trainer there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-rm -rf .demo
-export TRAINER_URL=local:.demo
+export TRAINER_URL=${1:-local:.demo}
+[ "$TRAINER_URL" != local:.demo ] || rm -rf .demo
 
 say() { printf '\n# %s\n' "$*"; }
 show() { printf '$ %s\n' "$*"; "$@"; }
@@ -63,4 +64,4 @@ show akka-optimize training runs compare "$1" "$4" || code=$?
 show akka-optimize training runs compare "$1" "$4" --across-plans --window 5
 
 say 'These runs are yours to look at'
-echo 'TRAINER_URL=local:.demo akka-optimize training runs list'
+echo "TRAINER_URL=$TRAINER_URL akka-optimize training runs list"

@@ -23,9 +23,13 @@ from __future__ import annotations
 
 
 class AkkaError(Exception):
-    """What was wrong (`message`), where (`field`), and what to do (`hint`)."""
+    """What was wrong (`message`), where (`field`), and what to do (`hint`).
+
+    `sent` is False where it is known that the trainer carried nothing out: nobody was reached, or it refused.
+    """
 
     exit_code = 1
+    sent = True
 
     def __init__(self, message: str, *, field: str | None = None, hint: str | None = None) -> None:
         super().__init__(message)

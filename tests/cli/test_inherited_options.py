@@ -26,6 +26,9 @@ CLIENT = client()
 
 # option -> how it is written, and what the settings hold afterwards
 ACCEPTED: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "--cache-file": (["--cache-file", "x"], {"cache_file": "x"}),
+    "--config": (["--config", "x"], {"config": "x"}),
+    "--context": (["--context", "x"], {"context": "x"}),
     "--disable-prompt": (["--disable-prompt"], {"prompts": False}),
     "--force": (["--force"], {"force": True}),
     "--jq": (["--jq", "."], {"jq": "."}),
@@ -33,8 +36,11 @@ ACCEPTED: dict[str, tuple[list[str], dict[str, Any]]] = {
     "--no-color": (["--no-color"], {"color": False}),
     "--output": (["-o", "json"], {"output": "json"}),
     "--quiet": (["-q"], {"quiet": True}),
+    "--region": (["--region", "eu"], {"region": "eu"}),
     "--timeout": (["--timeout", "1m30s"], {"timeout": 90.0}),
     "--trainer-url": (["--trainer-url", "local:x"], {"trainer_url": "local:x"}),
+    "--url": (["--url", "http://x"], {"url": "http://x"}),
+    "--use-grpc-web": (["--use-grpc-web"], {"use_grpc_web": True}),
     "--verbose": (["--verbose"], {"verbose": True}),
 }
 VALUES = {"steps": "1"}  # of required options that a dash is no value for

@@ -42,6 +42,20 @@ def test_no_color(value, color):
 def test_what_was_typed_arrives():
     """Each inherited option has its place."""
     typed = {"trainer_url": "local:", "timeout": 3.0, "force": True, "quiet": True, "verbose": True}
+    typed |= {"url": "http://o", "region": "eu", "config": "c", "context": "x", "cache_file": "f", "use_grpc_web": True}
     assert resolve(typed | {"output": "json", "json": "a", "jq": "."}, {}) == Settings(
-        "local:", 3.0, force=True, quiet=True, verbose=True, output="json", json_fields="a", jq="."
+        trainer_url="local:",
+        url="http://o",
+        region="eu",
+        config="c",
+        context="x",
+        cache_file="f",
+        use_grpc_web=True,
+        timeout=3.0,
+        force=True,
+        quiet=True,
+        verbose=True,
+        output="json",
+        json_fields="a",
+        jq=".",
     )

@@ -292,7 +292,7 @@ OTHERS = [
     pytest.param("training info --timeout 1d", 2, "--timeout", id="timeout-in-days"),
     pytest.param("training info --timeout 0", 2, "--timeout", id="timeout-0"),
     pytest.param("training info -o yaml", 2, "yaml", id="format-unknown"),
-    pytest.param("training info --config x", 2, "--config is not supported by this release", id="option-to-come"),
+    pytest.param("training info --page-mode x", 2, "--page-mode is not supported by this release", id="option-to-come"),
 ]
 
 

@@ -80,7 +80,6 @@ def test_nobody_at_the_default_address(tmp_path, monkeypatch):
     """Exit 3, soon; the sentence has the address, the hint what else there is."""
     address = f"http://127.0.0.1:{free_port()}"
     monkeypatch.setattr("akka_optimize.client.address.DEFAULT", address)
-    monkeypatch.setattr("akka_optimize.wiring.DEFAULT", address)
     ended = CommandLine(tmp_path)(LIST, environ={"TRAINER_URL": ""})
     assert (ended.code, ended.out) == (3, "")
     assert ended.err.startswith(f"Error: no trainer answers at {address}\n")

@@ -7,6 +7,7 @@ import pytest
 
 from akka_optimize import errors
 from akka_optimize.protocol import status
+from akka_optimize.protocol import trainer_pb2 as pb
 
 
 @pytest.mark.parametrize("kind", status.TO_STATUS, ids=lambda kind: kind.__name__)
@@ -34,3 +35,26 @@ def test_an_error_of_no_known_status_is_a_fault_of_the_service():
     """A status that no table knows is told as an internal one, with its message."""
     back = status.error_of("ABORTED", "gave up")
     assert (type(back), back.message, back.field, back.hint) == (errors.Internal, "gave up", None, None)
+
+
+@pytest.mark.parametrize("detail", [b"\xff", b"\x0a\x05ab", b"\x0a\x02\xff\xfe", b"x" * 100_000])
+def test_a_detail_that_is_none_is_left_out(detail):
+    """What a proxy wrote in its place does not hide the error itself."""
+    back = status.error_of("NOT_FOUND", "no such run", detail)
+    assert (type(back), back.message, back.field, back.hint) == (errors.NotFound, "no such run", None, None)
+
+
+def test_texts_are_cut():
+    """Nobody sends a terminal a megabyte of error."""
+    detail = pb.ErrorDetail(hint="h" * 1_000_000).SerializeToString()
+    back = status.error_of("INTERNAL", "m" * 1_000_000, detail)
+    assert (len(back.message), len(back.hint)) == (status.MOST_TEXT, status.MOST_TEXT)
+    assert back.message.endswith("m…")
+
+
+def test_half_a_character_can_be_told():
+    """A path with bytes that are no text, or half of a surrogate pair, is an error's text like any other."""
+    sent = errors.Refused("caf\udce9: not there", field="\ud800", hint="look at caf\udce9")
+    back = status.error_of(*status.status_of(sent))
+    assert (back.message, back.field, back.hint) == (r"caf\udce9: not there", r"\ud800", r"look at caf\udce9")
+    assert status.error_of("NOT_FOUND", "\udcff").message == r"\udcff"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from akka_optimize.records import Run, Snapshot
+from akka_optimize.records import FanRequest, Run, Snapshot
 from akka_optimize.trainer import branches
 from akka_optimize.trainer.catalog import Catalog
 from akka_optimize.trainer.home import Home
@@ -27,7 +27,7 @@ def branch(
     token: str = "token",
 ) -> list[Run]:
     """Queue a child for each point, by default for one with the usual rate; in point order."""
-    asked = branches.Asked(
+    asked = FanRequest(
         parent=snapshot.run_id,
         snapshot=snapshot.snapshot_id,
         steps=steps,

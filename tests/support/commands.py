@@ -16,7 +16,10 @@ from akka_optimize.cli.group import CommandGroup
 from akka_optimize.cli.main import run
 from akka_optimize.cli.settings import Settings
 
-OURS = ("TRAINER_URL", "AKKA_OPTIMIZE_URL", "AKKA_DISABLE_PROMPTS", "NO_COLOR")
+OURS = (
+    *("TRAINER_URL", "AKKA_OPTIMIZE_URL", "OPTIMIZE_URL", "AKKA_CONTEXT", "AKKA_TRAINER_TOKEN"),
+    *("AKKA_DISABLE_PROMPTS", "NO_COLOR"),
+)
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ def client(**answers: Any) -> Any:
     }
     made = mock.create_autospec(Trainer, instance=True, spec_set=True)
     for name, answer in (usual | answers).items():
-        raised = callable(answer) or isinstance(answer, Exception)
+        raised = callable(answer) or isinstance(answer, BaseException)
         getattr(made, name).configure_mock(**{"side_effect" if raised else "return_value": answer})
     return made
 

@@ -16,7 +16,7 @@ from support.commands import OURS, Outcome, invoke
 from support.life import row
 
 from akka_optimize.cli.app import App
-from akka_optimize.wiring import build_trainer
+from akka_optimize.wiring import build_services, build_trainer
 
 PATIENCE_SECONDS = 120.0
 SCRIPTS = Path(sys.executable).parent
@@ -36,7 +36,8 @@ class CommandLine:
 
     def __call__(self, argv: str | Sequence[str], *, environ: dict[str, str] | None = None, stdin: str = "") -> Outcome:
         """Carry out a command line in this process; workers are processes of their own all the same."""
-        return invoke(argv, app=App(build_trainer), environ=self.environ | (environ or {}), stdin=stdin)
+        app = App(build_trainer, build_services=build_services)
+        return invoke(argv, app=app, environ=self.environ | (environ or {}), stdin=stdin)
 
     def ok(self, argv: str | Sequence[str], **options: Any) -> str:
         """What a command prints that has to succeed."""

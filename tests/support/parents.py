@@ -9,8 +9,8 @@ from typing import Any
 from support import life
 from support.catalog import make_run, new_run
 
-from akka_optimize.records import Artifact, Run, Snapshot
-from akka_optimize.trainer import branches, claims, start
+from akka_optimize.records import Artifact, FanRequest, Run, Snapshot
+from akka_optimize.trainer import claims, start
 from akka_optimize.trainer.catalog import Catalog, NewRun, NewSnapshot, NewSubmission
 from akka_optimize.trainer.home import Home
 from akka_optimize.trainer.worker.attempt import Attempt
@@ -35,7 +35,7 @@ def trained(catalog: Catalog, home: Home, settings: Mapping[str, Any] | None = N
     return carry_out(catalog, home)
 
 
-def asked(snapshot: Snapshot, /, *points: Mapping[str, Any], **other: Any) -> branches.Asked:
+def asked(snapshot: Snapshot, /, *points: Mapping[str, Any], **other: Any) -> FanRequest:
     """A fan of 30 updates under the token `token`, unless `other` says otherwise."""
     wanted = {
         "parent": snapshot.run_id,
@@ -45,7 +45,7 @@ def asked(snapshot: Snapshot, /, *points: Mapping[str, Any], **other: Any) -> br
         "submission_id": "token",
         "points": points,
     }
-    return branches.Asked(**(wanted | other))
+    return FanRequest(**(wanted | other))
 
 
 def rates(count: int, first: int = 1) -> tuple[dict[str, Any], ...]:

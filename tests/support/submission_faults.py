@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -22,7 +23,7 @@ from typing import Any
 from support import life, parents
 
 from akka_optimize.core import plans
-from akka_optimize.records import Snapshot
+from akka_optimize.records import FanRequest, Snapshot
 from akka_optimize.trainer import branches, delete, recover, start
 from akka_optimize.trainer.catalog import Catalog
 from akka_optimize.trainer.home import Home
@@ -102,7 +103,9 @@ def kind(path: str) -> str:
     name = os.path.basename(path)
     if os.path.basename(os.path.dirname(path)) == "runs":
         return "folder beside" if name.startswith(".tmp-") else "folder"
-    return name
+    if re.fullmatch(r"[0-9a-f]{32}(\.rows)?", name):
+        return "rows beside" if name.endswith(".rows") else "upload"
+    return "file beside" if name.startswith(".tmp-") else name
 
 
 def in_child(task: Callable[[], None]) -> int:
@@ -121,7 +124,7 @@ def in_child(task: Callable[[], None]) -> int:
 Task = Callable[[Catalog, Home], object]
 
 
-def submitting(asked: branches.Asked) -> Task:
+def submitting(asked: FanRequest) -> Task:
     """What the servicer does with a fan."""
     return lambda catalog, home: branches.submit(catalog, home, asked)
 
@@ -165,7 +168,7 @@ def disagreements(catalog: Catalog, home: Home) -> list[str]:
     return found
 
 
-def look(folder: Path, asked: branches.Asked, stage: str) -> Outcome:
+def look(folder: Path, asked: FanRequest, stage: str) -> Outcome:
     """Open the home as the next command does, then submit again."""
     home = Home.open(folder)
     with Catalog.open(home) as catalog:

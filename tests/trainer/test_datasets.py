@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -248,3 +249,92 @@ def test_a_bad_name_is_refused_before_the_rows_are_read(home: Home) -> None:
     with Catalog.open(home) as catalog, pytest.raises(errors.Invalid, match="cannot name a dataset"):
         datasets.register(home, catalog, path, name="Train Set")
     assert os.listdir(home.datasets) == []
+
+
+UPLOAD_ID = "0123456789abcdef" * 2
+
+
+def arrived(home: Home, data: bytes, upload_id: str = UPLOAD_ID) -> uploads.Upload:
+    """An upload whose bytes are all there."""
+    uploads.write(home, upload_id, 0, data)
+    return uploads.Upload(upload_id, hashlib.sha256(data).hexdigest())
+
+
+def test_an_upload_that_is_registered_again_reaches_its_dataset(home: Home) -> None:
+    """Its reply was lost: the same dataset, and a name that was taken away meanwhile is not moved back."""
+    with Catalog.open(home) as catalog:
+        upload = arrived(home, lines(row("a", "b")))
+        first = datasets.create(home, catalog, upload, name="train")
+        assert datasets.create(home, catalog, upload, name="train") == first
+        datasets.create(home, catalog, arrived(home, lines(row("c", "d")), "f" * 32), name="train")
+        again = datasets.create(home, catalog, upload, name="train")
+        assert (again.hash, again.names) == (first.hash, ())
+        assert len(catalog.datasets()) == 2
+    assert os.listdir(home.uploads) == []
+
+
+def test_an_upload_is_bound_to_how_it_was_registered(home: Home) -> None:
+    """Under another name, or with another digest, it is a conflict that names both."""
+    with Catalog.open(home) as catalog:
+        upload = arrived(home, lines(row("a", "b")))
+        made = datasets.create(home, catalog, upload, name="train")
+        with pytest.raises(errors.Conflict) as caught:
+            datasets.create(home, catalog, upload, name="eval")
+        assert caught.value.message == (
+            f"upload {UPLOAD_ID} became dataset {made.hash[:12]} with name train instead of eval"
+        )
+        assert caught.value.field == "name"
+        with pytest.raises(errors.Conflict, match="name train instead of none"):
+            datasets.create(home, catalog, upload)
+        with pytest.raises(errors.Conflict, match=r"with sha256 \w+ instead of 0000"):
+            datasets.create(home, catalog, uploads.Upload(UPLOAD_ID, "0" * 64), name="train")
+        assert catalog.dataset(made.hash).names == ("train",)
+
+
+def test_what_is_left_of_a_registered_upload_is_cleared_away(home: Home) -> None:
+    """Where the process died between the two."""
+    with Catalog.open(home) as catalog:
+        upload = arrived(home, lines(row("a", "b")))
+        datasets.create(home, catalog, upload)
+        arrived(home, lines(row("a", "b")))
+        datasets.create(home, catalog, upload)
+    assert os.listdir(home.uploads) == []
+
+
+def test_an_upload_is_forgotten_after_a_day(home: Home) -> None:
+    """Then it is unknown, as one that never came; the dataset stays."""
+    now = ["2026-01-01T00:00:00.000Z"]
+    with Catalog.open(home, now=lambda: now[0]) as catalog:
+        upload = arrived(home, lines(row("a", "b")))
+        made = datasets.create(home, catalog, upload)
+        for moment, known in (("2026-01-01T23:59:00.000Z", True), ("2026-01-02T00:01:00.000Z", False)):
+            now[0] = moment
+            datasets.create(
+                home, catalog, arrived(home, lines(row("c", moment)), hashlib.md5(moment.encode()).hexdigest())
+            )
+            assert (catalog.registered(upload, name=None) == made) is known
+        with pytest.raises(errors.NotFound, match="no upload"):
+            datasets.create(home, catalog, upload)
+        assert catalog.dataset(made.hash) == made
+
+
+def test_two_requests_for_one_upload_at_once(home: Home) -> None:
+    """Both get the dataset, whichever takes the file."""
+    with Catalog.open(home) as catalog:
+        upload = arrived(home, lines(*(row(f"question {i}", "answer") for i in range(500))))
+        with ThreadPoolExecutor(4) as pool:
+            made = list(pool.map(lambda _: datasets.create(home, catalog, upload, name="train"), range(4)))
+        assert len({each.hash for each in made}) == 1
+        assert len(catalog.datasets()) == 1
+    assert os.listdir(home.uploads) == []
+
+
+def test_a_row_that_is_refused_registers_nothing(home: Home) -> None:
+    """The upload is gone, and not remembered."""
+    with Catalog.open(home) as catalog:
+        upload = arrived(home, b"{")
+        with pytest.raises(errors.Invalid, match="line 1"):
+            datasets.create(home, catalog, upload)
+        with pytest.raises(errors.NotFound, match="no upload"):
+            datasets.create(home, catalog, upload)
+        assert catalog.datasets() == ()

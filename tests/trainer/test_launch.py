@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +78,39 @@ def test_a_worker_that_died_is_replaced(trainer, started, monkeypatch):
     started[0].wait()
     launch.ensure_worker(home)
     assert len(started) == 2
+
+
+def test_a_worker_can_be_told_to_end(trainer, started):
+    """From its start on, before it has loaded anything, its place says who it is; and none after it has left."""
+    catalog, home = trainer
+    start.start(catalog, home, life.descriptor())
+    launch.ensure_worker(home)
+    assert [worker.pid for worker in slots.holders(home)] == [started[0].pid]
+    slots.tell(slots.holders(home), signal.SIGTERM)
+    started[0].wait(life.PATIENCE_SECONDS)
+    assert slots.holders(home) == []
+
+
+def test_whoever_ends_starts_no_worker(trainer, started):
+    """While they are held back the queue waits; afterwards a worker is started as ever."""
+    catalog, home = trainer
+    run = start.start(catalog, home, life.descriptor())
+    with launch.held_back():
+        assert launch.ensure_worker(home) == 0
+    assert started == []
+    assert launch.ensure_worker(home) == 1
+    life.until(lambda: catalog.run(run.run_id).phase == "COMPLETED", "the run to end")
+
+
+@needs_proc
+def test_a_worker_never_knows_the_token(trainer, started, monkeypatch):
+    """The service's token is not in the environment of what it starts."""
+    monkeypatch.setenv(launch.TOKEN_VARIABLE, "secret-of-the-service")
+    start.start(trainer[0], trainer[1], life.descriptor())
+    launch.ensure_worker(trainer[1])
+    environ = Path(f"/proc/{started[0].pid}/environ")
+    life.until(environ.read_bytes, "the new program to have its environment")
+    assert b"secret-of-the-service" not in environ.read_bytes()
 
 
 @needs_proc
@@ -155,6 +189,9 @@ def test_a_worker_that_ended_is_no_zombie(trainer, started):
         assert launch.ensure_worker(home) == 1
         life.until(lambda number=number: catalog.counts()["COMPLETED"] == number, "the run to end")
     assert not Path(f"/proc/{started[0].pid}").exists()
+    life.until(lambda: " (zombie)" in status(started[1]), "the worker to end")
+    assert launch.reap() == [0]
+    assert not Path(f"/proc/{started[1].pid}").exists()
 
 
 def status(process):

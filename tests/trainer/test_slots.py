@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import pytest
 
 from akka_optimize import errors
 from akka_optimize.trainer import slots
 from akka_optimize.trainer.home import Home
+from akka_optimize.trainer.processes import Process
 
 
 @pytest.fixture
@@ -57,3 +61,37 @@ def test_a_place_may_cease_to_be_one(home):
     assert slots.allowed(home, second)
     slots.set_count(home, 1)
     assert [slots.allowed(home, lock) for lock in (first, second)] == [True, False]
+
+
+def test_who_has_a_place_is_written_down(home):
+    """For as long as the place is held; a place that the home no longer has counts as well."""
+    slots.set_count(home, 2)
+    first, second = slots.take(home), slots.take(home)
+    slots.set_count(home, 1)
+    assert slots.holders(home) == []
+    with first, second, slots.signed(second):
+        assert slots.holders(home) == [Process.of(os.getpid())]
+    assert slots.holders(home) == []
+
+
+def test_a_worker_that_died_has_no_place(home):
+    """What a process wrote that is gone, or that another one with its number did not write, names nobody."""
+    with slots.take(home) as lock:
+        slots.sign(lock, Process(os.getpid(), "1@another-start-of-the-machine"))
+        assert slots.holders(home) == []
+        os.pwrite(lock.fileno(), b"\xff\xfe garbled", 0)
+        assert slots.holders(home) == []
+
+
+def test_a_worker_of_somebody_else_is_not_told(monkeypatch):
+    """Those that we may not reach are named, the others are told."""
+    told = []
+
+    def tell(self, number):
+        if self.pid == 2:
+            raise PermissionError
+        told.append((self.pid, number))
+
+    monkeypatch.setattr(Process, "tell", tell)
+    assert slots.tell([Process(2), Process(3)], signal.SIGTERM) == [Process(2)]
+    assert told == [(3, signal.SIGTERM)]

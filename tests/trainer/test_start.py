@@ -150,18 +150,62 @@ def test_a_submission_starts_one_run(trainer):
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        pytest.param({"config.seed": 1}, "plan", id="another-plan"),
-        pytest.param({"name": "other"}, "name", id="another-name"),
-        pytest.param({"execution.saveEvery": 5}, "execution", id="other-saves"),
+        pytest.param({"config.seed": 1}, "config.seed 0 instead of 1", id="seed"),
+        pytest.param({"name": "other"}, 'name null instead of "other"', id="name"),
+        pytest.param({"purpose": "a", "description": "b"},
+                     'purpose null instead of "a", description null instead of "b"', id="two-texts"),
+        pytest.param({"execution.saveEvery": 5}, "execution.saveEvery null instead of 5", id="saves"),
+        pytest.param({"config.hyperparams.training.maxSteps": 21},
+                     "config.hyperparams.training.maxSteps 20 instead of 21", id="horizon"),
+        pytest.param({"config.hyperparams.lora.rank": 4, "config.hyperparams.lora.alpha": 2},
+                     "config.hyperparams.lora.alpha 16.0 instead of 2.0, config.hyperparams.lora.rank 8 instead of 4",
+                     id="two-fields"),
+    ],
+)  # fmt: skip
+def test_a_submission_is_bound_to_its_request(trainer, settings, named):
+    """Another request under a used submissionId is refused, by the check too, with each field and both its values."""
+    run = started(trainer, {"submissionId": "token-1"})
+    for act in (start.start, start.preview):
+        with pytest.raises(errors.Conflict) as caught:
+            act(*trainer, life.descriptor({"submissionId": "token-1"} | settings))
+        assert caught.value.message == f"submission 'token-1' started run {run.run_id} with {named}"
+        assert caught.value.field == "submissionId"
+    assert trainer[0].runs().total == 1
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({"config.seed": 0, "execution.gpus": 1}, id="a-default-that-is-stated"),
+        pytest.param({"config.hyperparams.lora.alpha": 16}, id="a-number-written-in-another-way"),
+        pytest.param({"config.hyperparams.training.epochs": 2e6}, id="an-horizon-that-comes-to-the-same"),
+        pytest.param({"config.dataset": "HASH"}, id="the-rows-by-their-hash"),
     ],
 )
-def test_a_submission_is_bound_to_its_request(trainer, settings, named):
-    """Another request under a used submissionId is refused with what differs."""
-    started(trainer, {"submissionId": "token-1"})
-    with pytest.raises(errors.Conflict, match=named) as caught:
-        started(trainer, {"submissionId": "token-1"} | settings)
-    assert caught.value.field == "submissionId"
-    assert trainer[0].runs().total == 1
+def test_what_comes_to_the_same_is_the_same_request(trainer, settings):
+    """However it is written, it reaches the run, and the check says so beforehand."""
+    run = started(trainer, {"submissionId": "token-1"})
+    settings = {path: run.dataset if value == "HASH" else value for path, value in settings.items()}
+    again = {"submissionId": "token-1"} | settings
+    assert started(trainer, again) == run
+    notes = start.preview(*trainer, life.descriptor(again)).notes
+    assert f"submission 'token-1' started run {run.run_id} already, which is reached; no other is started" in notes
+
+
+def test_a_name_that_points_at_other_rows_by_now_is_still_what_was_asked_for(trainer):
+    """The request reaches its run, which keeps its rows; the check says that the name has moved on."""
+    run = started(trainer, {"submissionId": "token-1"})
+    life.add_rows(trainer[1], trainer[0], [life.row(f"other {i}", "answer") for i in range(50)])
+    assert started(trainer, {"submissionId": "token-1"}) == run
+    notes = start.preview(*trainer, life.descriptor({"submissionId": "token-1"})).notes
+    assert f"dataset '{life.ROWS}' has other rows by now; run {run.run_id} keeps those it had" in notes
+
+
+def test_a_token_that_is_fresh_is_not_mentioned(trainer):
+    """The check of a request that starts a run has nothing to say of its token, and stores nothing."""
+    notes = start.preview(*trainer, life.descriptor({"submissionId": "token-1"})).notes
+    assert not any("token-1" in note for note in notes)
+    assert trainer[0].runs().total == 0
 
 
 def test_two_processes_with_one_submission_start_one_run(trainer, monkeypatch):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from akka_optimize import errors
 
 if TYPE_CHECKING:
+    from akka_optimize.actions.status import Service
     from akka_optimize.cli.settings import Settings
     from akka_optimize.client.trainer import Trainer
     from akka_optimize.output.console import Console
     from akka_optimize.output.formats import Format
     from akka_optimize.output.jq import Program
     from akka_optimize.output.view import View
+
+    Build = Callable[[Settings, Callable[[str], None]], Any]
 
 YES = frozenset({"y", "yes"})
 
@@ -25,8 +28,8 @@ class Declined(errors.AkkaError):
 class App:
     """One command's world; tests hand in another client, or another console.
 
-    `build_trainer`: settings, and a way to say something on stderr -> the client. Settings, view and format are there
-    once the command line is parsed.
+    `build_trainer`: settings, and a way to warn on stderr -> the client; `build_services`: the same -> what `status`
+    asks. Settings, view and format are there once the command line is parsed.
     """
 
     settings: Settings
@@ -34,9 +37,9 @@ class App:
     format: Format
 
     def __init__(
-        self, build_trainer: Callable[[Settings, Callable[[str], None]], Any], console: Console | None = None
+        self, build_trainer: Build, console: Console | None = None, *, build_services: Build | None = None
     ) -> None:
-        self._build_trainer = build_trainer
+        self._build_trainer, self._build_services = build_trainer, build_services
         self._trainer: Any = None
         self._filter: Program | None = None
         self._console = console
@@ -57,6 +60,12 @@ class App:
             self._trainer = self._build_trainer(self.settings, self.warn)
         trainer: Trainer = self._trainer
         return trainer
+
+    @property
+    def services(self) -> Sequence[Service]:
+        """The services that `status` asks. Raises WrongUsage (addresses, configuration)."""
+        services: Sequence[Service] = self._build_services(self.settings, self.warn) if self._build_services else ()
+        return services
 
     def close(self) -> None:
         """Let go of the client, and of a jq program that never got its document."""

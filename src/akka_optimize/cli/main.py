@@ -48,6 +48,7 @@ root = CommandGroup(
     package="akka_optimize.cli",
     children={
         "datasets": "Chat examples to train on",
+        "status": "Whether the services answer, and where they are",
         "training": "Runs, and what they are made of",
     },
     aliases={"dataset": "datasets"},
@@ -94,7 +95,7 @@ def run(
 ) -> int:
     """Carry out one command line and return its exit code; whatever goes wrong is said on stderr."""
     tree = tree or root
-    app = app or App(_build_trainer)
+    app = app or _app()
     context: click.Context | None = None
     try:
         entry.interruptible(True)
@@ -108,6 +109,23 @@ def run(
     except BaseException as error:  # noqa: BLE001 - the outermost frame: everything becomes an exit code here
         entry.interruptible(False)
         return ended(error, app.console, given(context) if context else {})
+
+
+def _app() -> App:
+    """The app over the real services; what they have to say goes to its console."""
+
+    def trainer(settings: Settings, warn: Callable[[str], None]) -> Any:
+        from akka_optimize.wiring import build_trainer
+
+        return build_trainer(settings, warn, app.console.say)
+
+    def services(settings: Settings, warn: Callable[[str], None]) -> Any:
+        from akka_optimize.wiring import build_services
+
+        return build_services(settings, warn, app.console.say)
+
+    app = App(trainer, build_services=services)
+    return app
 
 
 def ended(error: BaseException, console: Console, options: Mapping[str, Any]) -> int:
@@ -157,9 +175,3 @@ def _sentence(error: click.UsageError) -> str:
     if isinstance(error, click.MissingParameter):
         return f"{name} is missing"
     return f"{name}: {error.message}"
-
-
-def _build_trainer(settings: Settings, warn: Callable[[str], None]) -> Any:
-    from akka_optimize.wiring import build_trainer
-
-    return build_trainer(settings, warn)

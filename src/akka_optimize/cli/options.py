@@ -90,13 +90,16 @@ def given(ctx: click.Context) -> dict[str, Any]:
     return values
 
 
-NO_CONFIG = "no configuration file is read; name the trainer with --trainer-url or TRAINER_URL"
-ONE_SERVICE = "no command here talks to the Optimize service"
-
 INHERITED: tuple[InheritedOption, ...] = (
-    InheritedOption("--cache-file", refused="nothing is cached", help="Location of the cache file"),
-    InheritedOption("--config", refused=NO_CONFIG, help="Location of the configuration file"),
-    InheritedOption("--context", refused=NO_CONFIG, help="Configuration context to use"),
+    InheritedOption(
+        "--cache-file", shown_default="~/.akka/cache.yaml", help="File that keeps the curves of completed runs"
+    ),
+    InheritedOption("--config", shown_default="~/.akka/config.yaml", help="File with the contexts"),
+    InheritedOption(
+        "--context",
+        shown_default="AKKA_CONTEXT, then the file's currentContext",
+        help="Context to use: addresses, token, certificates and region under one name",
+    ),
     InheritedOption(
         "--disable-prompt",
         is_flag=True,
@@ -109,23 +112,30 @@ INHERITED: tuple[InheritedOption, ...] = (
     InheritedOption("-o", "--output", shown_default='"text"', help="Output format, one of text, json, json-compact"),
     InheritedOption("--page-mode", refused="output is never paged", help="How output is paged"),
     InheritedOption("-q", "--quiet", is_flag=True, help="Print the result and errors, and nothing else"),
-    InheritedOption("--region", refused="a trainer has no regions", help="Region of the project"),
+    InheritedOption(
+        "--region",
+        shown_default="the context's",
+        help="Region that each call asks for; a trainer without regions takes no notice of it",
+    ),
     InheritedOption(
         "--timeout", type=GoDuration(), shown_default="10s", help="Longest time to wait for the service, or for jq"
     ),
     InheritedOption(
         "--trainer-url",
-        shown_default="TRAINER_URL, then AKKA_OPTIMIZE_URL, then http://localhost:9001",
+        shown_default="TRAINER_URL, then AKKA_OPTIMIZE_URL, then the context's, then http://localhost:9001",
         help="Address of the trainer, or local: for one inside this process",
     ),
-    InheritedOption("--url", refused=ONE_SERVICE, help="Address of the Optimize service"),
     InheritedOption(
-        "--use-grpc-web",
-        is_flag=True,
-        refused="the trainer is spoken to over HTTP/2",
-        help="Talk to services over HTTP/1.1",
+        "--url",
+        shown_default="OPTIMIZE_URL, then the context's, then http://localhost:9010",
+        help="Address of the Optimize service, which only status asks",
     ),
-    InheritedOption("--verbose", is_flag=True, help="Say more on stderr, with the traceback of a fault"),
+    InheritedOption(
+        "--use-grpc-web", is_flag=True, help="Talk gRPC-Web over HTTP/1.1, where a proxy lets no HTTP/2 through"
+    ),
+    InheritedOption(
+        "--verbose", is_flag=True, help="Say more on stderr: a line for each call, and the traceback of a fault"
+    ),
 )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+import secrets
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, BinaryIO
 
-from akka_optimize import errors, records
+from akka_optimize import records
+from akka_optimize.client import uploads
 from akka_optimize.protocol import convert
 from akka_optimize.protocol import trainer_pb2 as pb
 
@@ -14,9 +16,6 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from akka_optimize.client.transport import M, Transport
-
-PART_BYTES = 1 << 20
-MAX_UPLOAD_BYTES = 64 << 20
 
 
 class Trainer:
@@ -40,33 +39,18 @@ class Trainer:
     # datasets
 
     def create_dataset(self, source: BinaryIO, *, name: str | None) -> records.Dataset:
-        """Upload JSONL and register it. Raises Invalid (a row, with its line), Exhausted (over 64 MiB, or the disk)."""
-        upload_id, digest = self._upload(source)
-        request = pb.CreateDatasetRequest(upload_id=upload_id, sha256=digest, name=name or "")
-        return convert.dataset(self._call("CreateDataset", request, pb.Dataset))
+        """Upload JSONL and register it.
 
-    def _upload(self, source: BinaryIO) -> tuple[str, str]:
-        import hashlib
-        import secrets
-
-        # As a whole before the first part is sent, so that a file that is refused leaves nothing behind.
-        content = source.read(MAX_UPLOAD_BYTES + 1)
-        if not content:
-            raise errors.Invalid("the file is empty", hint="write one chat example a line, as JSON")
-        if len(content) > MAX_UPLOAD_BYTES:
-            raise errors.Exhausted(
-                f"the file is larger than a dataset may be, {MAX_UPLOAD_BYTES >> 20} MiB",
-                hint="split it into several datasets",
-            )
-        upload_id = secrets.token_hex(16)
-        for offset in range(0, len(content), PART_BYTES):
-            part = content[offset : offset + PART_BYTES]
-            self._call(
-                "WriteUpload",
-                pb.WriteUploadRequest(upload_id=upload_id, offset=offset, data=part),
-                pb.WriteUploadReply,
-            )
-        return upload_id, hashlib.sha256(content).hexdigest()
+        Raises Invalid (a row, with its line; the file changed meanwhile), Exhausted (over 64 MiB, the trainer's room
+        for uploads, or the disk), OSError (reading).
+        """
+        with uploads.repeatable(source) as content:
+            upload_id = secrets.token_hex(16)
+            for offset, data in content.parts():
+                part = pb.WriteUploadRequest(upload_id=upload_id, offset=offset, data=data)
+                self._call("WriteUpload", part, pb.WriteUploadReply)
+            request = pb.CreateDatasetRequest(upload_id=upload_id, sha256=content.sha256, name=name or "")
+            return convert.dataset(self._call("CreateDataset", request, pb.Dataset))
 
     def datasets(self) -> records.Page:
         """All datasets, newest first."""
@@ -120,7 +104,12 @@ class Trainer:
         return convert.resolved_run(self._call("ValidateRun", request, pb.ResolvedRun))
 
     def start_run(self, descriptor: records.Document) -> records.Run:
-        """Check a descriptor and queue its run. Raises as `validate_run`, and Conflict, Exhausted."""
+        """Check a descriptor and queue its run. Raises as `validate_run`, and Conflict, Exhausted.
+
+        A descriptor without a `submissionId` gets a new one, so that to send it again never starts a second run.
+        """
+        if descriptor.get("submissionId") is None:
+            descriptor = {**descriptor, "submissionId": secrets.token_hex(16)}
         request = pb.StartRunRequest(descriptor_json=_json(descriptor))
         return convert.run(self._call("StartRun", request, pb.Run))
 
@@ -172,39 +161,17 @@ class Trainer:
 
     # branches
 
-    def validate_branches(
-        self,
-        parent: str,
-        *,
-        snapshot: str,
-        steps: int,
-        restore: str,
-        submission_id: str,
-        points: Sequence[Mapping[str, Any]],
-        description: str | None = None,
-    ) -> records.Branches:
+    def validate_branches(self, asked: records.FanRequest) -> records.Branches:
         """Resolve every point of a fan; nothing is stored.
 
-        `points`: path below `config` -> value. Raises Invalid (all faulty points), NotFound, Ambiguous, Refused,
-        Exhausted (the fan's limit), Conflict (the token).
+        Raises Invalid (all faulty points), NotFound, Ambiguous, Refused, Exhausted (the fan's limit), Conflict (the
+        token).
         """
-        asked = _branches_request(parent, snapshot, steps, restore, submission_id, points, description)
-        return convert.branches(self._call("ValidateBranches", asked, pb.Branches))
+        return convert.branches(self._call("ValidateBranches", _branches_request(asked), pb.Branches))
 
-    def submit_branches(
-        self,
-        parent: str,
-        *,
-        snapshot: str,
-        steps: int,
-        restore: str,
-        submission_id: str,
-        points: Sequence[Mapping[str, Any]],
-        description: str | None = None,
-    ) -> records.Branches:
-        """Queue every point that has no child yet, all of them or none. Raises as `validate_branches`."""
-        asked = _branches_request(parent, snapshot, steps, restore, submission_id, points, description)
-        return convert.branches(self._call("SubmitBranches", asked, pb.Branches))
+    def submit_branches(self, asked: records.FanRequest) -> records.Branches:
+        """The same, and queue every child that is not there yet, all or none. Raises as `validate_branches`."""
+        return convert.branches(self._call("SubmitBranches", _branches_request(asked), pb.Branches))
 
     def branches(
         self, parent: str, *, submission_id: str | None = None, limit: int = 0, offset: int = 0
@@ -253,23 +220,15 @@ def _runs(reply: pb.ListRunsReply, offset: int = 0) -> records.Page:
     return records.Page(tuple(map(convert.run, reply.runs)), offset, reply.total)
 
 
-def _branches_request(
-    parent: str,
-    snapshot: str,
-    steps: int,
-    restore: str,
-    submission_id: str,
-    points: Sequence[Mapping[str, Any]],
-    description: str | None,
-) -> pb.BranchesRequest:
+def _branches_request(asked: records.FanRequest) -> pb.BranchesRequest:
     return pb.BranchesRequest(
-        parent=parent,
-        snapshot=snapshot,
-        steps=steps,
-        restore=restore,
-        submission_id=submission_id,
-        points=[pb.BranchPoint(changes_json=_json(dict(point))) for point in points],
-        description=description or "",
+        parent=asked.parent,
+        snapshot=asked.snapshot,
+        steps=asked.steps,
+        restore=asked.restore,
+        submission_id=asked.submission_id,
+        points=[pb.BranchPoint(changes_json=_json(dict(point))) for point in asked.points],
+        description=asked.description or "",
     )
 
 

@@ -11,9 +11,9 @@ from akka_optimize.records.document import Document
 from akka_optimize.records.metrics import Column, Metrics, MetricsTable, NonFinite, Ranges
 from akka_optimize.records.page import Page
 from akka_optimize.records.run import Division, Hparams, ResolvedRun, Run, RunEvent, RunTree
-from akka_optimize.records.service import BaseModel, Dataset, Info, Workload
+from akka_optimize.records.service import BaseModel, Dataset, Info, ServiceStatus, Workload
 from akka_optimize.records.snapshot import Artifact, Snapshot
-from akka_optimize.records.sweep import Axis, Branch, Branches, Fan, Sweep
+from akka_optimize.records.sweep import Axis, Branch, Branches, Fan, FanRequest, Sweep
 
 __all__ = [
     "PHASES",
@@ -32,6 +32,7 @@ __all__ = [
     "Division",
     "Document",
     "Fan",
+    "FanRequest",
     "Hparams",
     "Info",
     "Metrics",
@@ -44,6 +45,7 @@ __all__ = [
     "Run",
     "RunEvent",
     "RunTree",
+    "ServiceStatus",
     "Snapshot",
     "Spikes",
     "Sweep",

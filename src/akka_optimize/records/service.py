@@ -61,3 +61,17 @@ class BaseModel:
     context_length: int
     license: str
     description: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatus:
+    """One service, as `status` found it. `milliseconds` is None when nothing answered."""
+
+    name: str
+    address: str
+    source: str
+    region: str | None
+    answers: bool
+    milliseconds: float | None
+    version: str | None
+    message: str

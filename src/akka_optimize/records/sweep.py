@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from akka_optimize.records.document import Document
 
 
@@ -15,6 +17,23 @@ class Axis:
 
     path: str
     values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FanRequest:
+    """Children of `parent` from `snapshot`, one for each of `points`: path below `config` -> value.
+
+    `parent` is an id, a prefix or a name, `snapshot` an id or a prefix; each child makes `steps` updates, after it took
+    up "weights" or the "trainingState". `submission_id` is the token that all go under.
+    """
+
+    parent: str
+    snapshot: str
+    steps: int
+    restore: str
+    submission_id: str
+    points: tuple[Mapping[str, Any], ...]
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from akka_optimize.trainer import unclosed
 if TYPE_CHECKING:
     from akka_optimize.records import Run
     from akka_optimize.trainer.catalog import Catalog
+    from akka_optimize.trainer.catalog.runs import RunState
     from akka_optimize.trainer.home import Home, Lock
 
 CLAIM = "claim"
@@ -43,7 +44,7 @@ def settle(home: Home) -> Lock | None:
     return lock
 
 
-def abandoned(home: Home, run: Run) -> bool:
+def abandoned(home: Home, run: Run | RunState) -> bool:
     """Is nobody at work on the run? Ask under `settle` where it may be in the middle of a claim."""
     if (lock := hold(home, run)) is None:
         return False
@@ -51,7 +52,7 @@ def abandoned(home: Home, run: Run) -> bool:
     return True
 
 
-def hold(home: Home, run: Run) -> Lock | None:
+def hold(home: Home, run: Run | RunState) -> Lock | None:
     """The run's lock; None when somebody is at work on it."""
     return home.lock(_name(run))
 
@@ -62,5 +63,5 @@ def _waited_for(home: Home, name: str) -> Lock:
     return lock
 
 
-def _name(run: Run) -> str:
+def _name(run: Run | RunState) -> str:
     return f"run-{run.run_id}"

@@ -133,16 +133,40 @@ def store(home: Home, path: Path) -> Stored:
     return Stored(digest.hexdigest(), count, size, notices.findings())
 
 
-def register(home: Home, catalog: Catalog, path: Path, *, name: str | None = None) -> Dataset:
+def create(home: Home, catalog: Catalog, upload: uploads.Upload, *, name: str | None = None) -> Dataset:
+    """Register what has arrived as `upload`; asked again, within a day, the dataset that it became.
+
+    Raises what `register` and `uploads.finished` raise, and Conflict (it became one under another name).
+    """
+    try:
+        if (there := catalog.registered(upload, name=name)) is None:
+            with uploads.finished(home, upload) as path:
+                return register(home, catalog, path, name=name, upload=upload)
+    except errors.NotFound:  # the same request, a moment ago, may have taken it
+        if (there := catalog.registered(upload, name=name)) is None:
+            raise
+    uploads.drop(home, upload)  # where the process died before it did
+    return there
+
+
+def register(
+    home: Home, catalog: Catalog, path: Path, *, name: str | None = None, upload: uploads.Upload | None = None
+) -> Dataset:
     """Keep the rows of the file at `path` and list them in the catalog; rows that are there already are only named.
 
-    Raises Invalid (name, or a row with its line), Exhausted (limit, disk).
+    `upload`: what the file arrived as. Raises Invalid (name, or a row with its line), Exhausted (limit, disk), Conflict
+    (upload).
     """
     if name is not None:
         check_name(name, "dataset")
     kept = store(home, path)
     return catalog.add_dataset(
-        kept.hash, example_count=kept.example_count, size_bytes=kept.size_bytes, findings=kept.findings, name=name
+        kept.hash,
+        example_count=kept.example_count,
+        size_bytes=kept.size_bytes,
+        findings=kept.findings,
+        name=name,
+        upload=upload,
     )
 
 

@@ -6,18 +6,26 @@ import atexit
 import os
 import subprocess
 import sys
+import threading
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from akka_optimize import errors
 from akka_optimize.trainer import files, slots
+from akka_optimize.trainer.processes import Process
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from akka_optimize.trainer.home import Home, Lock
 
 LOG = "worker.log"
-_started: list[subprocess.Popen[bytes]] = []  # looked at again, so that a process that ended leaves no zombie
+TOKEN_VARIABLE = "AKKA_TRAINER_TOKEN"  # no worker's business
 OUTLIVES_US = 0
+_started: list[subprocess.Popen[bytes]] = []  # looked at again, so that a process that ended leaves no zombie
+_starting = threading.Lock()
+_held_back = False
 QUIET_THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 
 
@@ -40,13 +48,36 @@ def ensure_worker(home: Home) -> int:
     """
     begun = 0
     for _ in range(wanted(home)):
-        if (lock := slots.take(home)) is None:
-            break
-        worker = _with_log(home, lock)
-        _started[:] = [earlier for earlier in _started if earlier.poll() is None]
-        _started.append(worker)
+        with _starting:
+            if _held_back or (lock := slots.take(home)) is None:
+                break
+            _started.append(_with_log(home, lock))
         begun += 1
+    reap()
     return begun
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Until the block ends, this process starts no worker: what is in the queue waits for the next one who comes.
+
+    From its first line on, every worker that was ever started here has its place, so that it can be told to end.
+    """
+    global _held_back
+    with _starting:
+        _held_back = True
+    try:
+        yield
+    finally:
+        _held_back = False
+
+
+def reap() -> list[int]:
+    """Let go of the workers that have ended, which are zombies until then; their exit statuses."""
+    with _starting:
+        looked_at = [(worker, worker.poll()) for worker in _started]
+        _started[:] = [worker for worker, status in looked_at if status is None]
+    return [status for _, status in looked_at if status is not None]
 
 
 def _with_log(home: Home, lock: Lock) -> subprocess.Popen[bytes]:
@@ -79,23 +110,26 @@ def waiting(home: Home) -> int:
 
 def start(home: Home, lock: Lock, *, log: int | None = None) -> subprocess.Popen[bytes]:
     """A worker process in the place that `lock` holds; what it prints goes to `log`, by default where ours goes."""
+    environ = os.environ | QUIET_THREADS | same_package()
     with lock:
         descriptor = lock.fileno()
         handed = ["--lock", str(descriptor), "--place", lock.name]
-        return subprocess.Popen(
+        worker = subprocess.Popen(
             [sys.executable, "-u", "-m", "akka_optimize.trainer.worker", str(home.path), *handed],
             cwd="/",
-            env=os.environ | QUIET_THREADS | _same_package(),
+            env={name: value for name, value in environ.items() if name != TOKEN_VARIABLE},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             pass_fds=(descriptor,),
             start_new_session=True,
         )
+        slots.sign(lock, Process.of(worker.pid))  # it does so itself, but not before it has loaded all that it needs
+        return worker
 
 
-def _same_package() -> dict[str, str]:
-    """Where the worker, whose folder is the root, finds the package that we are of: our paths made absolute."""
+def same_package() -> dict[str, str]:
+    """Where a process whose folder is the root finds the package that we are of: our paths made absolute."""
     stated = os.environ.get("PYTHONPATH")
     paths = [os.path.abspath(path) for path in stated.split(os.pathsep)] if stated else []
     ours = str(Path(__file__).parents[2])

@@ -1,11 +1,9 @@
-"""The command `akka-trainer`: what is done on the machine that trains."""
+"""The command `akka-trainer`: what is done on the machine that trains. Exit codes are those of `akka-optimize`."""
 
 from __future__ import annotations
 
-import signal
-import subprocess
 import sys
-from pathlib import Path
+from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -13,89 +11,68 @@ import click
 from akka_optimize import __version__, errors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import FrameType
+    from collections.abc import Mapping, Sequence
 
-    from akka_optimize.trainer.home import Home
+PROGRAM = "akka-trainer"
+COMMANDS = {
+    "serve": "Serve a home over the network, in the foreground",
+    "start": "Serve a home over the network, in the background",
+    "stop": "End the service of a home",
+    "status": "Say whether a home is served, and where",
+    "logs": "Print what a service in the background printed",
+    "work": "Carry out queued runs in the foreground",
+}
 
-DEFAULT_HOME = "~/.akka/trainer"
+
+class Commands(click.Group):
+    """A group whose children are imported when they are used."""
+
+    def __init__(self, *args: object, children: Mapping[str, str], **attributes: object) -> None:
+        super().__init__(*args, **attributes)  # type: ignore[arg-type]
+        self.children = children
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The children's names, in the order of a service's life."""
+        del ctx
+        return list(self.children)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one child; None when there is none."""
+        del ctx
+        if cmd_name not in self.children:
+            return None
+        command = getattr(import_module(f"akka_optimize.trainer.commands.{cmd_name}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list in the help, which imports none of them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.children.items()))
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=Commands, children=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def root() -> None:
-    """Train what is in the queue of a trainer's home."""
-
-
-@root.command()
-@click.option("--home", default=DEFAULT_HOME, show_default=True, metavar="DIR", help="The trainer's folder")
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 64),
-    metavar="N",
-    help="Runs trained at once, from 1 to 64; remembered for later submissions  [default: as remembered, else 1]",
-)
-def work(home: str, workers: int | None) -> None:
-    """Carry out queued runs in the foreground, and end when none is left.
-
-    Ctrl-C ends each run in training after its update at hand, as FAILED and resumable; what waits goes on waiting.
-    Pressed twice, it ends them at once.
-    """
-    from akka_optimize.trainer import slots
-    from akka_optimize.trainer.home import Home
-
-    opened = Home.open(Path(home).expanduser())
-    if workers is not None:
-        slots.set_count(opened, workers)
-    foreground = Foreground()
-    foreground.start(opened)
-    foreground.wait()
-
-
-class Foreground:
-    """Workers that end when we are told to end."""
-
-    def __init__(self) -> None:
-        self._told = False
-        self._processes: list[subprocess.Popen[bytes]] = []
-
-    def start(self, home: Home) -> None:
-        """Start as many workers as runs wait, in the places that are free, and say what was done."""
-        from akka_optimize.trainer import launch, recover, slots
-        from akka_optimize.trainer.catalog import Catalog
-
-        with Catalog.open(home) as catalog:
-            for note in (*catalog.notes, *recover.recover(catalog, home)):
-                click.echo(note, err=True)
-            waiting = catalog.runs(phase="QUEUED", limit=1).total
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._hand_on)
-        wanted = min(waiting, slots.count(home))
-        while len(self._processes) < wanted and not self._told and (lock := slots.take(home)) is not None:
-            self._processes.append(launch.start(home, lock))
-        others = f"; other workers have {wanted - started} places" if (started := len(self._processes)) < wanted else ""
-        click.echo(f"queued runs: {waiting}; workers started: {started}{others}", err=True)
-
-    def wait(self) -> None:
-        """Wait for all of them. Raises Interrupted (we were told to end), Refused (a worker failed)."""
-        failed = sum(process.wait() != 0 for process in self._processes)
-        if self._told:
-            raise errors.Interrupted("the workers were told to stop", hint="the same command goes on with the queue")
-        if failed:
-            raise errors.Refused(f"{failed} of {len(self._processes)} workers ended with an error")
-
-    def _hand_on(self, _number: int, _frame: FrameType | None) -> None:
-        self._told = True
-        for process in self._processes:
-            process.terminate()
+    """Serve and train what is in a trainer's home."""
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """The console script `akka-trainer`."""
     try:
-        root.main(args=argv, prog_name="akka-trainer")
+        sys.exit(root.main(args=argv, prog_name=PROGRAM, standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(errors.Interrupted.exit_code)
     except errors.AkkaError as error:
         click.echo(f"error: {error.message}", err=True)
         if error.hint:
             click.echo(f"  hint: {error.hint}", err=True)
         sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

@@ -40,14 +40,14 @@ def end_lost(catalog: Catalog, home: Home) -> tuple[list[Run], errors.AkkaError 
     """Move lost runs to their last phase; those, and what kept another one from it (Exhausted, Refused)."""
     ended: list[Run] = []
     fault: errors.AkkaError | None = None
-    if not catalog.active() or (settled := claims.settle(home)) is None:
+    if not catalog.active_states() or (settled := claims.settle(home)) is None:
         return ended, fault
     with settled:
-        for run in catalog.active():
-            if (lock := claims.hold(home, run)) is not None:
+        for state in catalog.active_states():
+            if (lock := claims.hold(home, state)) is not None:
                 with lock:
                     try:
-                        ended += _end(catalog, home, run)
+                        ended += _end(catalog, home, catalog.run(state.run_id))
                     except (errors.Exhausted, errors.Refused) as error:
                         fault = error
     return ended, fault

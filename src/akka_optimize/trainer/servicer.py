@@ -19,7 +19,6 @@ from akka_optimize.trainer import (
     environment,
     launch,
     recover,
-    resolve,
     slots,
     start,
     uploads,
@@ -55,6 +54,7 @@ class Servicer:
     def __init__(self, home: Home, catalog: Catalog, *, backend: str, notes: tuple[str, ...] = ()) -> None:
         self._home, self._catalog, self._backend, self._notes = home, catalog, backend, notes
         self._started_at = utc_now()
+        self._lookout = watch.Lookout(catalog, home, seconds=watch.SHARED_SECONDS)
 
     @classmethod
     def opened(cls, folder: Path, *, backend: str = "embedded", patience: float | None = None) -> Servicer:
@@ -97,8 +97,8 @@ class Servicer:
 
     def CreateDataset(self, request: pb.CreateDatasetRequest, call: Call) -> pb.Dataset:
         """Register an upload as a dataset."""
-        with uploads.finished(self._home, request.upload_id, request.sha256) as path:
-            return convert.to_dataset(datasets.register(self._home, self._catalog, path, name=request.name or None))
+        upload = uploads.Upload(request.upload_id, request.sha256)
+        return convert.to_dataset(datasets.create(self._home, self._catalog, upload, name=request.name or None))
 
     def ListDatasets(self, request: pb.ListDatasetsRequest, call: Call) -> pb.ListDatasetsReply:
         """Datasets, newest first."""
@@ -137,7 +137,7 @@ class Servicer:
 
     def ValidateRun(self, request: pb.ValidateRunRequest, call: Call) -> pb.ResolvedRun:
         """Resolve a descriptor; store nothing."""
-        return convert.to_resolved_run(resolve.resolve(self._catalog, self._home, _descriptor(request)))
+        return convert.to_resolved_run(start.preview(self._catalog, self._home, _descriptor(request)))
 
     def StartRun(self, request: pb.StartRunRequest, call: Call) -> pb.Run:
         """Store a run and see that a worker takes it."""
@@ -166,7 +166,7 @@ class Servicer:
     def WatchRun(self, request: pb.WatchRunRequest, call: Call) -> Iterator[pb.RunEvent]:
         """Follow a run until it ends or the caller leaves."""
         run_id = self._catalog.run(request.run_id).run_id
-        for event in watch.watch(self._catalog, self._home, run_id, alive=lambda: _alive(call)):
+        for event in watch.watch(self._lookout, run_id, alive=lambda: _alive(call)):
             yield convert.to_run_event(event)
         if _expired(call):
             raise errors.TimedOut("the run did not end within the time allowed", hint="the run goes on; wait again")
@@ -258,8 +258,8 @@ def _descriptor(request: pb.ValidateRunRequest | pb.StartRunRequest) -> records.
     return document
 
 
-def _asked(request: pb.BranchesRequest) -> branches.Asked:
-    return branches.Asked(
+def _asked(request: pb.BranchesRequest) -> records.FanRequest:
+    return records.FanRequest(
         parent=request.parent,
         snapshot=request.snapshot,
         steps=request.steps,

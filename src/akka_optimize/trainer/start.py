@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from akka_optimize import errors
 from akka_optimize.core import plans
+from akka_optimize.core.problems import quoted
 from akka_optimize.trainer import datasets, environment, folder, unfinished
 from akka_optimize.trainer.catalog.base import utc_now
 from akka_optimize.trainer.catalog.new import NewRun
+from akka_optimize.trainer.names import shown
 from akka_optimize.trainer.resolve import Request, request
 
 if TYPE_CHECKING:
-    from akka_optimize.records import Document, Run
+    from collections.abc import Iterator
+
+    from akka_optimize.records import Document, ResolvedRun, Run
     from akka_optimize.trainer.catalog import Catalog
     from akka_optimize.trainer.home import Home
 
@@ -36,6 +40,24 @@ def start(catalog: Catalog, home: Home, document: Document) -> Run:
         if new.submission_id is None or (earlier := catalog.submitted(new.submission_id)) is None:
             raise
         return _same(earlier, new)  # the same submission, from another process, a moment ago
+
+
+def preview(catalog: Catalog, home: Home, document: Document) -> ResolvedRun:
+    """What a descriptor resolves to, noted when its `submissionId` has started a run already; nothing is stored.
+
+    Raises what `resolve.request` raises, and Conflict (that submission asked for something else).
+    """
+    wanted = request(catalog, home, document)
+    token = wanted.run.descriptor["submissionId"]
+    if token is None or (earlier := catalog.submitted(token)) is None:
+        return wanted.run
+    new = new_run(wanted, earlier.run_id)
+    _same(earlier, new)
+    notes = [f"submission {shown(token)} started run {earlier.run_id} already, which is reached; no other is started"]
+    if earlier.dataset != new.dataset:
+        name = shown(new.dataset_name or new.dataset)
+        notes.append(f"dataset {name} has other rows by now; run {earlier.run_id} keeps those it had")
+    return replace(wanted.run, notes=(*notes, *wanted.run.notes))
 
 
 def new_folder(home: Home, wanted: Request, new: NewRun) -> folder.New:
@@ -131,20 +153,47 @@ def new_run(wanted: Request, run_id: str) -> NewRun:
     )
 
 
-ASKED = ("name", "purpose", "description", "config_name", "workload_id", "grader", "plan", "execution")
+ASKED = {
+    "workload_id": "workload",
+    "base_model": "baseModel",
+    "name": "name",
+    "purpose": "purpose",
+    "description": "description",
+    "config_name": "configName",
+    "grader": "grader",
+}
+HORIZON = ("hyperparams.training.epochs", "hyperparams.training.maxSteps")
 
 
 def _same(earlier: Run, new: NewRun) -> Run:
     """The run that a submission started before. Raises Conflict when it asked for something else."""
-    other = [name for name in ASKED if _text(getattr(earlier, name)) != _text(getattr(new, name))]
-    if other:
+    if told := list(_differences(earlier, new)):
         raise errors.Conflict(
-            f"submission {new.submission_id!r} started run {earlier.run_id}, with another {', '.join(other)}",
+            f"submission {shown(new.submission_id or '')} started run {earlier.run_id} with {', '.join(told)}",
             field="submissionId",
             hint="use a new submissionId for another run",
         )
     return earlier
 
 
-def _text(value: object) -> str:
-    return json.dumps(value, sort_keys=True)
+def _differences(earlier: Run, new: NewRun) -> Iterator[str]:
+    """What the two asked for differently, each with both values.
+
+    A default is the same stated or left out, rows are the same by whichever name, and a horizon is the same however it
+    was asked for. A name that points at other rows by now is still what was asked for.
+    """
+    for name, field in ASKED.items():
+        if getattr(earlier, name) != getattr(new, name):
+            yield _instead(field, getattr(earlier, name), getattr(new, name))
+    alike = {"dataset"} if earlier.dataset == new.dataset else set()
+    if earlier.steps == new.steps:
+        alike |= {*HORIZON}
+    for difference in plans.differences(earlier.config, new.config):
+        if difference.path not in alike:
+            yield _instead(f"config.{difference.path}", difference.run, difference.baseline)
+    for difference in plans.differences(earlier.execution, new.execution):
+        yield _instead(f"execution.{difference.path}", difference.run, difference.baseline)
+
+
+def _instead(path: str, theirs: object, ours: object) -> str:
+    return f"{path} {quoted(theirs)} instead of {quoted(ours)}"

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,15 +23,26 @@ if TYPE_CHECKING:
 LIMIT = 64 * 2**20  # bytes in one upload, and so in one dataset
 PART_LIMIT = 2**20  # bytes in one part
 STALE_SECONDS = 24 * 3600.0
+MOST_UPLOADS = 32  # unfinished, in one home
+MOST_BYTES = 8 * LIMIT  # that they hold together
+IDLE_SECONDS = 600.0  # after which an upload gives way to others, where these have no room
 UPLOAD_ID = re.compile(r"[0-9a-f]{32}")
 SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """Bytes that a client has sent, under an id of its own: 32 hex digits, and 64 of the sha256 of all of them."""
+
+    upload_id: str
+    sha256: str
 
 
 def write(home: Home, upload_id: str, offset: int, data: bytes) -> int:
     """Write one part and return how many bytes are held now; the same part again changes nothing.
 
     Raises Invalid (id, offset, a part that is too large or leaves a gap), Conflict (other bytes are there already)
-    and Exhausted (limit; disk, which removes what was held).
+    and Exhausted (limit; the home's unfinished uploads, or the disk, which removes what was held).
     """
     path = _path(home, upload_id)
     if len(data) > PART_LIMIT:
@@ -39,7 +51,13 @@ def write(home: Home, upload_id: str, offset: int, data: bytes) -> int:
         raise errors.Invalid(f"an offset is not negative, and {offset} is", field="offset")
     check_size(offset + len(data))
     try:
-        return _write(path, upload_id, offset, data)
+        if path.exists():
+            _require_room(home, len(data))
+            return _write(path, upload_id, offset, data)
+        with home.lock("uploads", wait=True):  # one new one at a time, so that they can be counted
+            sweep(home)
+            _require_room(home, len(data), new=not path.exists())
+            return _write(path, upload_id, offset, data)
     except errors.Exhausted:
         path.unlink(missing_ok=True)  # it can never be finished, and holds the room that is missing
         raise
@@ -61,12 +79,12 @@ def _write(path: Path, upload_id: str, offset: int, data: bytes) -> int:
 
 
 @contextmanager
-def finished(home: Home, upload_id: str, sha256: str) -> Iterator[Path]:
+def finished(home: Home, upload: Upload) -> Iterator[Path]:
     """The file that an upload has become, once its bytes are the ones that were sent; it is removed afterwards.
 
     Raises NotFound, and Invalid (id, or a digest that does not match).
     """
-    path = _path(home, upload_id)
+    path, upload_id, sha256 = _path(home, upload.upload_id), upload.upload_id, upload.sha256
     if not SHA256.fullmatch(sha256):
         raise errors.Invalid(f"a sha256 has 64 hex digits in lower case, unlike {shown(sha256)}", field="sha256")
     if not path.exists():
@@ -87,6 +105,11 @@ def finished(home: Home, upload_id: str, sha256: str) -> Iterator[Path]:
         path.unlink(missing_ok=True)
 
 
+def drop(home: Home, upload: Upload) -> None:
+    """Remove what is held of an upload, if anything is."""
+    _path(home, upload.upload_id).unlink(missing_ok=True)
+
+
 def sweep(home: Home, *, older_than: float = STALE_SECONDS) -> None:
     """Remove what nobody has written to for `older_than` seconds; what cannot be removed stays, and is in nobody's way.
 
@@ -99,6 +122,41 @@ def sweep(home: Home, *, older_than: float = STALE_SECONDS) -> None:
         with suppress(OSError):  # another process was quicker; or it is a folder, and nobody's upload
             if entry.stat(follow_symlinks=False).st_mtime < oldest:
                 os.unlink(entry.path)
+
+
+def _require_room(home: Home, more: int, *, new: bool = False) -> None:
+    """Raise Exhausted unless `more` bytes, of a `new` upload or of one that is there, find room beside the others.
+
+    Bytes are counted without a lock: parts that come at once may go beyond the limit by what they hold.
+    """
+    if _full(home, more, new=new):
+        sweep(home, older_than=IDLE_SECONDS)
+        if full := _full(home, more, new=new):
+            raise errors.Exhausted(
+                f"this trainer has no room for the upload: {full} are held already, and not finished",
+                field="uploadId",
+                hint="try again when others are finished; one that is abandoned gives way after "
+                f"{IDLE_SECONDS / 60:g} minutes",
+            )
+
+
+def _full(home: Home, more: int, *, new: bool) -> str | None:
+    """What there is already too much of; None where there is room."""
+    with files.translated(home.uploads):
+        held = [size for entry in os.scandir(home.uploads) if (size := _size(entry)) is not None]
+    if new and len(held) >= MOST_UPLOADS:
+        return f"{len(held)} uploads"
+    if sum(held) + more > MOST_BYTES:
+        return f"{sum(held) / 2**20:.0f} MiB"
+    return None
+
+
+def _size(entry: os.DirEntry[str]) -> int | None:
+    """The bytes of an upload; None for what is none, or is gone."""
+    with suppress(OSError):
+        if UPLOAD_ID.fullmatch(entry.name):
+            return entry.stat(follow_symlinks=False).st_size
+    return None
 
 
 def check_size(size: int) -> None:

@@ -11,17 +11,17 @@ from support.fans import PARENT, SNAPSHOT, FanTrainer
 from akka_optimize.core.grid import points
 from akka_optimize.output.view import document
 from akka_optimize.output.views.sweep import SWEEP, to_text
-from akka_optimize.records import Axis, Sweep
+from akka_optimize.records import Axis, FanRequest, Sweep
 
 AXES = (Axis("hyperparams.optimizer.learningRate", (1e-5, 1)), Axis("hyperparams.lora.rank", (8,)))
 
 
 def swept(children=(), *, dry_run=True, **changed):
     """Two points; `children` are the phases of the first points' children, None for one that is not there."""
-    asked = {"snapshot": "3f2a", "steps": 200, "restore": "weights", "submission_id": "t", "points": points(AXES)}
-    ids = [point.child_run_id for point in FanTrainer().validate_branches(PARENT, **asked).points]
+    asked = FanRequest(PARENT, "3f2a", 200, "weights", "t", tuple(points(AXES)))
+    ids = [point.child_run_id for point in FanTrainer().validate_branches(asked).points]
     trainer = FanTrainer({child: phase for child, phase in zip(ids, children, strict=False) if phase})
-    fan = trainer.validate_branches(PARENT, **asked) if dry_run else trainer.submit_branches(PARENT, **asked)
+    fan = trainer.validate_branches(asked) if dry_run else trainer.submit_branches(asked)
     first = replace(fan.points[0], **changed)
     return Sweep(replace(fan, points=(first, *fan.points[1:])), AXES, dry_run, "akka-optimize training runs next")
 

@@ -7,7 +7,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from support import parents
+from support import life, parents
 from support.homes import CommandLine
 
 from akka_optimize import errors
@@ -143,6 +143,32 @@ def test_a_description_is_for_new_children(trainer, snapshot):
     assert "1 child run keeps the description given before" in note
     described = [trainer[0].run(point.child_run_id).description for point in told.points]
     assert described == ["first", "second"]
+
+
+def test_a_name_that_points_at_other_rows_by_now_is_noted(trainer, snapshot):
+    """Its point reaches the child that it has, which trains on the rows of that time."""
+    catalog, home = trainer
+    rows = life.add_rows(home, catalog, [life.row(f"other {i}", "answer") for i in range(40)], name="moving")
+    (first,) = submit(trainer, snapshot, {"dataset": "moving"}).points
+    assert submit(trainer, snapshot, {"dataset": "moving"}).notes == ()
+    life.add_rows(home, catalog, [life.row(f"newer {i}", "answer") for i in range(40)], name="moving")
+    told = submit(trainer, snapshot, {"dataset": "moving"})
+    assert told.notes == ("dataset 'moving' has other rows by now; child runs that are there keep those they had",)
+    assert (told.points[0].child_run_id, told.points[0].existing) == (first.child_run_id, True)
+    assert catalog.run(first.child_run_id).dataset == rows
+
+
+def test_a_conflict_names_every_difference(trainer, snapshot):
+    """Each with what the token was used for, and what is asked for now."""
+    submit(trainer, snapshot, {RATE: 1e-5})
+    newer = trainer[0].snapshots(snapshot.run_id).items[0]
+    with pytest.raises(errors.Conflict) as caught:
+        submit(trainer, newer, {RATE: 2e-5}, steps=31, restore="trainingState", description="another")
+    assert caught.value.message == (
+        f"submission 'token' was made with snapshot {snapshot.snapshot_id[:16]} instead of {newer.snapshot_id[:16]}, "
+        "steps 30 instead of 31, restore weights instead of trainingState"
+    )
+    assert caught.value.field == "submissionId"
 
 
 def test_a_deleted_childs_point_is_refused_under_its_token(trainer, snapshot):

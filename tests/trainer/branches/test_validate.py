@@ -95,6 +95,16 @@ def test_one_fault_is_one_line(trainer, snapshot):
     assert error.field == RANK
 
 
+def test_the_faults_of_a_single_child_speak_of_no_point(trainer, snapshot):
+    """Somebody who branches once has written no grid: each fault is told by its field alone."""
+    error = refused(trainer, parents.asked(snapshot, {RANK: 300}), errors.Invalid)
+    assert error.message.startswith("hyperparams.lora.rank: 300 is out of range; write")
+    error = refused(trainer, parents.asked(snapshot, {RANK: 300, RATE: -1.0}), errors.Invalid)
+    first, *lines = error.message.splitlines()
+    assert first == "2 changes are faulty, and nothing was submitted:"
+    assert [line.split(":")[0] for line in lines] == [f"  {RANK}", f"  {RATE}"]
+
+
 @pytest.mark.parametrize("value", [2e-4, 1e-4], ids=["another", "the-parents"])
 def test_a_training_state_takes_the_learning_rate_alone(trainer, snapshot, value):
     """Any other field is refused, even one set to what the parent has."""

@@ -13,6 +13,7 @@ from support import processes
 from akka_optimize import errors
 from akka_optimize.trainer.catalog import Catalog, migrations, schema
 from akka_optimize.trainer.home import Home
+from akka_optimize.trainer.uploads import Upload
 
 OPEN = """
 import sys
@@ -82,6 +83,30 @@ def test_an_older_catalog_is_brought_up_to_date(home: Home, monkeypatch: pytest.
         assert catalog.workload("triage").name == "triage"
     with Catalog.open(home) as catalog:
         assert catalog.notes == ()
+
+
+@pytest.mark.parametrize("version", range(1, len(migrations.STEPS)))
+def test_every_earlier_version_becomes_todays(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
+) -> None:
+    """The tables of each version that was released, with what is in them, become those of today."""
+    with monkeypatch.context() as earlier:
+        earlier.setattr(migrations, "STEPS", migrations.STEPS[:version])
+        with Catalog.open(home) as catalog:
+            made = catalog.add_dataset("a" * 64, example_count=1, size_bytes=2, name="rows")
+            catalog.add_workload("triage", dataset="rows")
+    with Catalog.open(home) as catalog:
+        assert catalog.notes == (f"the catalog was brought from version {version} to {len(migrations.STEPS)}",)
+        assert catalog.dataset("rows") == made
+        assert catalog.workload("triage").dataset == made.hash
+        upload = Upload("0" * 32, "f" * 64)
+        assert catalog.registered(upload, name=None) is None
+        catalog.add_dataset(made.hash, example_count=1, size_bytes=2, upload=upload)
+        assert catalog.registered(upload, name=None) == made
+    engine = create_engine(f"sqlite:///{tmp_path}/schema.sqlite")
+    schema.metadata.create_all(engine)
+    engine.dispose()
+    assert described(home.catalog) == described(tmp_path / "schema.sqlite")
 
 
 def test_a_step_is_applied_whole_or_not_at_all(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from akka_optimize import errors
 from akka_optimize.core import plans
 from akka_optimize.records import PHASES, TERMINAL_PHASES, Run
 from akka_optimize.trainer.catalog import Catalog, NewRun
+from akka_optimize.trainer.catalog.runs import RunState
 from akka_optimize.trainer.home import Home
 
 CLAIM = """
@@ -284,6 +285,15 @@ class TestListing:
     def test_active_ones(self, catalog: Catalog, ids: list[str]) -> None:
         """An active run is one that a worker has in hand."""
         assert [run.phase for run in catalog.active()] == ["PREPARING", "TRAINING"]
+
+    def test_where_they_are(self, catalog: Catalog, ids: list[str]) -> None:
+        """What changes about a run, without the rest of it, is what the whole run says; unknown ids are left out."""
+        found = catalog.states([*ids, "0" * 16])
+        names = [field.name for field in fields(RunState)]
+        assert {id: [getattr(state, name) for name in names] for id, state in found.items()} == {
+            id: [getattr(catalog.run(id), name) for name in names] for id in ids
+        }
+        assert [state.run_id for state in catalog.active_states()] == [run.run_id for run in catalog.active()]
 
     def test_by_workload(self, catalog: Catalog, ids: list[str]) -> None:
         """A workload, by name or prefix, lets its own runs through."""

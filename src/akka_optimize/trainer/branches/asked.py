@@ -1,9 +1,8 @@
-"""A fan as it was asked for."""
+"""What can be told wrong with a fan before anything is looked up."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from akka_optimize import errors
 from akka_optimize.core import texts
@@ -13,23 +12,10 @@ from akka_optimize.core.points import RESTORES
 from akka_optimize.core.problems import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from akka_optimize.records import FanRequest
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Children of `parent` from `snapshot`, one for each of `points`: path below `config` -> value."""
-
-    parent: str  # id, prefix or name
-    snapshot: str  # id or prefix
-    steps: int
-    restore: str
-    submission_id: str
-    points: tuple[Mapping[str, Any], ...]
-    description: str | None = None
-
-
-def check(asked: Asked) -> None:
+def check(asked: FanRequest) -> None:
     """Raise Invalid, with the field, for what no fan can have, and Exhausted for more points than one can have."""
     if wrong := texts.fault("token", asked.submission_id):
         raise errors.Invalid(f"submission token {quoted(asked.submission_id)} {wrong}", field="submissionId")

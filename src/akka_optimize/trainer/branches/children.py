@@ -15,8 +15,7 @@ from akka_optimize.trainer import base_models, resolve, start
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from akka_optimize.records import BaseModel, Dataset, Document, Run
-    from akka_optimize.trainer.branches.asked import Asked
+    from akka_optimize.records import BaseModel, Dataset, Document, FanRequest, Run
     from akka_optimize.trainer.branches.source import Source
     from akka_optimize.trainer.catalog import Catalog, NewRun
     from akka_optimize.trainer.home import Home
@@ -38,7 +37,7 @@ class Child:
 class Children:
     """Resolves the children of one parent from one snapshot; what they share is looked up once."""
 
-    def __init__(self, catalog: Catalog, home: Home, source: Source, asked: Asked) -> None:
+    def __init__(self, catalog: Catalog, home: Home, source: Source, asked: FanRequest) -> None:
         """Raises Refused (the parent can have no children; the snapshot's files), NotFound (its base model)."""
         self._catalog, self._source, self._asked = catalog, source, asked
         self._parent = source.parent

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from akka_optimize import errors
 from akka_optimize.core import points
 from akka_optimize.core.grid import MOST_BRANCHES
-from akka_optimize.records import Branch, Branches, Fan
+from akka_optimize.records import Branch, Branches, Fan, FanRequest
 from akka_optimize.trainer import folder, resolve, start, unfinished
 from akka_optimize.trainer.branches import faults
-from akka_optimize.trainer.branches.asked import Asked, check
+from akka_optimize.trainer.branches.asked import check
 from akka_optimize.trainer.branches.children import Child, Children
 from akka_optimize.trainer.branches.source import Source
 from akka_optimize.trainer.catalog import fans
 from akka_optimize.trainer.catalog.new import NewSubmission
+from akka_optimize.trainer.names import shown
 
 if TYPE_CHECKING:
     from akka_optimize.records import Run, Snapshot
@@ -29,9 +31,10 @@ class Resolved:
     """A fan whose points are all sound.
 
     `ids` are the children's, in point order; each is that of a run in `fan.children`, or of a child to come in `new`.
+    `moved`: names of datasets that had other rows when children that are there were submitted.
     """
 
-    asked: Asked
+    asked: FanRequest
     parent: Run
     snapshot: Snapshot
     submission: NewSubmission
@@ -39,9 +42,10 @@ class Resolved:
     fan: fans.Fan
     ids: tuple[str, ...]
     new: dict[str, Child]
+    moved: tuple[str, ...]
 
 
-def validate(catalog: Catalog, home: Home, asked: Asked) -> Branches:
+def validate(catalog: Catalog, home: Home, asked: FanRequest) -> Branches:
     """What every point resolves to, and how full the fan would be; nothing is stored.
 
     Raises Invalid (every fault of every point), NotFound and Ambiguous (parent, snapshot), Refused (snapshot of another
@@ -51,7 +55,7 @@ def validate(catalog: Catalog, home: Home, asked: Asked) -> Branches:
     return _report(_resolved(catalog, home, asked), added={})
 
 
-def submit(catalog: Catalog, home: Home, asked: Asked) -> Branches:
+def submit(catalog: Catalog, home: Home, asked: FanRequest) -> Branches:
     """The same, and queue the child of every point that has none: all of them, in point order, or none.
 
     Raises what `validate` raises, Exhausted and Refused (disk), TimedOut (other submissions take too long).
@@ -75,7 +79,7 @@ def _submitted(catalog: Catalog, home: Home, resolved: Resolved) -> dict[str, Ru
     return {run.run_id: run for run in added}
 
 
-def _resolved(catalog: Catalog, home: Home, asked: Asked) -> Resolved:
+def _resolved(catalog: Catalog, home: Home, asked: FanRequest) -> Resolved:
     check(asked)
     with resolve.at("parent"):
         parent = catalog.run(asked.parent)
@@ -108,7 +112,17 @@ def _resolved(catalog: Catalog, home: Home, asked: Asked) -> Resolved:
     _require_apart(new)
     fans.require_unspent(fan, new)
     fans.require_room(fan, len(new), snapshot.snapshot_id)
-    return Resolved(asked, parent, snapshot, submission, source, fan, tuple(ids.values()), new)
+    moved = tuple(_moved(catalog, [run for id in ids.values() if (run := fan.children.get(id)) is not None]))
+    return Resolved(asked, parent, snapshot, submission, source, fan, tuple(ids.values()), new, moved)
+
+
+def _moved(catalog: Catalog, there: list[Run]) -> Iterator[str]:
+    """The datasets that points name and that are other rows by now than those their children have."""
+    named = {(name, run.dataset) for run in there if (name := (run.changes or {}).get("dataset")) is not None}
+    for name, rows in sorted(named):
+        with suppress(errors.NotFound, errors.Ambiguous):
+            if catalog.dataset(name).hash != rows:
+                yield name
 
 
 def _require_apart(new: dict[str, Child]) -> None:
@@ -181,6 +195,8 @@ def _to_come(index: int, child: Child, run: Run | None) -> Branch:
 def _notes(resolved: Resolved) -> Iterator[str]:
     for child in resolved.new.values():
         yield from child.request.run.notes
+    for name in resolved.moved:
+        yield f"dataset {shown(name)} has other rows by now; child runs that are there keep those they had"
     if (wanted := resolved.asked.description) is not None:
         there = [run for id in resolved.ids if (run := resolved.fan.children.get(id)) is not None]
         kept = sum(run.description != wanted for run in there)

@@ -40,15 +40,19 @@ def require_none(wanted: Sequence[Mapping[str, Any]], found: Faults) -> None:
     """Raise Invalid that names every fault of every point; its field is the path of the first."""
     if not found:
         return
-    lines = [line for index in sorted(found) for line in _lines(index, wanted[index], found[index])]
+    alone = len(wanted) == 1  # which is called no point: the user of `runs branch` wrote none
+    lines = [line for index in sorted(found) for line in _lines(index, wanted[index], found[index], alone=alone)]
     if len(lines) > 1:
         count = f"{len(found)} of {len(wanted)} points {'is' if len(found) == 1 else 'are'} faulty"
+        if alone:
+            count = f"{len(lines)} changes are faulty"
         lines = [f"{count}, and nothing was submitted:", *(f"  {line}" for line in lines)]
     first = found[min(found)][0]
     raise errors.Invalid("\n".join(lines), field=first.path or "points")
 
 
-def _lines(index: int, changes: Mapping[str, Any], problems: Iterable[Problem]) -> Iterable[str]:
+def _lines(index: int, changes: Mapping[str, Any], problems: Iterable[Problem], *, alone: bool) -> Iterable[str]:
     label = points.label(changes)
+    which = "" if alone else f"point {index}{f' ({label})' if label else ''}: "
     for problem in problems:
-        yield f"point {index}{f' ({label})' if label else ''}: {problem}"
+        yield f"{which}{problem}"

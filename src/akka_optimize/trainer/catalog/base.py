@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 def utc_now() -> str:
     """The time, as RFC 3339 text in UTC to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return time_text(datetime.now(UTC))
+
+
+def time_text(moment: datetime) -> str:
+    """A time in UTC as the text that the catalog holds; the order of such texts is that of the times."""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Part:

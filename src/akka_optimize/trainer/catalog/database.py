@@ -15,6 +15,7 @@ from akka_optimize import errors
 from akka_optimize.trainer.catalog import damage, schema
 
 BUSY_SECONDS = 30.0  # the longest that anybody waits for another process
+CONNECTIONS, MORE_CONNECTIONS = 16, 16  # kept, and closed after use: a thread has one at a time, a service 12 and some
 NOT_TEXT = "Could not decode to UTF-8"  # all that the driver says of it
 
 NO_ROOM = (
@@ -37,7 +38,11 @@ class Database:
         """`patience`: seconds for which a transaction waits for another process."""
         self.path, self.patience = path, patience
         self._reader = create_engine(
-            URL.create("sqlite", database=str(path)), connect_args={"timeout": patience, "check_same_thread": False}
+            URL.create("sqlite", database=str(path)),
+            connect_args={"timeout": patience, "check_same_thread": False},
+            pool_size=CONNECTIONS,
+            max_overflow=MORE_CONNECTIONS,
+            pool_timeout=patience,
         )
         event.listen(self._reader, "connect", _set_up)
         event.listen(self._reader, "begin", _begin)

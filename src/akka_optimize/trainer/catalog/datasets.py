@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, Row, delete, insert, select
 
+from akka_optimize import errors
 from akka_optimize.records import Dataset
 from akka_optimize.trainer.catalog import references, schema
-from akka_optimize.trainer.catalog.base import Part, next_position
+from akka_optimize.trainer.catalog.base import Part, next_position, time_text
 from akka_optimize.trainer.datasets import FORMAT_VERSION
 from akka_optimize.trainer.names import check_name
+from akka_optimize.trainer.uploads import STALE_SECONDS, Upload
 
-table, names = schema.datasets, schema.dataset_names
+table, names, finished = schema.datasets, schema.dataset_names, schema.uploads
 KIND = references.Kind("dataset", table.c.hash, names.c.name, names.c.hash, "akka-optimize datasets list")
 
 
@@ -20,15 +23,25 @@ class Datasets(Part):
     """The catalog's datasets."""
 
     def add_dataset(
-        self, hash: str, *, example_count: int, size_bytes: int, findings: Sequence[str] = (), name: str | None = None
+        self,
+        hash: str,
+        *,
+        example_count: int,
+        size_bytes: int,
+        findings: Sequence[str] = (),
+        name: str | None = None,
+        upload: Upload | None = None,
     ) -> Dataset:
         """Register stored rows, and name them; rows that are registered already are only named.
 
-        Raises Invalid (name).
+        An `upload` is remembered for a day with what became of it; one that is remembered already changes nothing.
+        Raises Invalid (name), Conflict (the upload was registered in another way).
         """
         if name is not None:
             check_name(name, "dataset")
         with self._database.write() as connection:
+            if upload is not None and (there := _registered(connection, upload, name)) is not None:
+                return there
             if connection.execute(select(table.c.hash).where(table.c.hash == hash)).scalar() is None:
                 connection.execute(
                     insert(table).values(
@@ -43,7 +56,14 @@ class Datasets(Part):
                 )
             if name is not None:
                 _move_name(connection, name, hash)
+            if upload is not None:
+                _remember(connection, upload, hash, name, self._now())
             return _dataset(connection, hash)
+
+    def registered(self, upload: Upload, *, name: str | None) -> Dataset | None:
+        """What an upload became in the last day, if it did. Raises Conflict (with other bytes, or another name)."""
+        with self._database.read() as connection:
+            return _registered(connection, upload, name)
 
     def datasets(self) -> tuple[Dataset, ...]:
         """Every dataset, newest first."""
@@ -71,6 +91,34 @@ class Datasets(Part):
 def _move_name(connection: Connection, name: str, hash: str) -> None:
     connection.execute(delete(names).where(names.c.name == name))
     connection.execute(insert(names).values(name=name, hash=hash))
+
+
+def _registered(connection: Connection, upload: Upload, name: str | None) -> Dataset | None:
+    found = connection.execute(select(finished).where(finished.c.upload_id == upload.upload_id)).one_or_none()
+    if found is None:
+        return None
+    for what, theirs, ours in (("sha256", found.sha256, upload.sha256), ("name", found.name, name)):
+        if theirs != ours:
+            raise errors.Conflict(
+                f"upload {upload.upload_id} became dataset {found.dataset[:12]} with {what} {theirs or 'none'} "
+                f"instead of {ours or 'none'}",
+                field=what,
+                hint="`akka-optimize datasets name` gives it another name"
+                if what == "name"
+                else "upload the rows again",
+            )
+    return _dataset(connection, found.dataset)
+
+
+def _remember(connection: Connection, upload: Upload, hash: str, name: str | None, now: str) -> None:
+    """Note what an upload became, and forget those of earlier days."""
+    oldest = datetime.fromisoformat(now) - timedelta(seconds=STALE_SECONDS)
+    connection.execute(delete(finished).where(finished.c.finished_at < time_text(oldest)))
+    connection.execute(
+        insert(finished).values(
+            upload_id=upload.upload_id, sha256=upload.sha256, dataset=hash, name=name, finished_at=now
+        )
+    )
 
 
 def _dataset(connection: Connection, hash: str) -> Dataset:

@@ -73,7 +73,7 @@ def check_token(connection: Connection, submission: NewSubmission) -> None:
     """Raise Conflict unless the token is fresh, or bound to this very parent, snapshot, number of steps and restore."""
     token = submission.submission_id
     earlier = bound(connection, token)
-    hint = "use a new submission token for another fan"
+    hint = "use a new submission token for other children"
     if earlier is not None:
         if told := list(_differences(submission, earlier)):
             raise errors.Conflict(

@@ -81,6 +81,12 @@ STEPS: tuple[tuple[str, ...], ...] = (
             run_id TEXT NOT NULL PRIMARY KEY, submission_id TEXT, deleted_at TEXT NOT NULL)""",
         "CREATE INDEX ix_deleted_runs_submission_id ON deleted_runs (submission_id)",
     ),
+    (
+        """CREATE TABLE uploads (
+            upload_id TEXT NOT NULL PRIMARY KEY, sha256 TEXT NOT NULL,
+            dataset TEXT NOT NULL REFERENCES datasets (hash), name TEXT, finished_at TEXT NOT NULL)""",
+        "CREATE INDEX ix_uploads_finished_at ON uploads (finished_at)",
+    ),
 )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, select, update
@@ -21,6 +23,22 @@ OPEN = tuple(phase for phase in PHASES if phase not in TERMINAL_PHASES)
 
 _DIVISION = ("devices", "sequences_per_pass", "accumulation", "sequences_per_update")
 _INTERNAL = ("position", "hparams", "cancel_requested")
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """What changes about a run while it is carried out, without the documents that make the rest long to read."""
+
+    run_id: str
+    phase: str
+    observed_step: int
+    steps: int
+    loss: float | None
+    failure_code: str | None
+    failure_reason: str | None
+
+
+_STATE = [table.c[field.name] for field in fields(RunState)]
 
 
 class Runs(Part):
@@ -53,9 +71,10 @@ class Runs(Part):
             if workload:
                 condition.append(table.c.workload_id == references.find(connection, workloads.KIND, workload))
             total = connection.execute(select(func.count()).select_from(table).where(*condition)).scalar_one()
-            rows = connection.execute(
-                selected().where(*condition).order_by(table.c.position.desc()).limit(limit).offset(offset)
-            )
+            # The places first, from an index alone: whole rows that a far page skips would all be read.
+            places = select(table.c.position).where(*condition).order_by(table.c.position.desc())
+            places = places.limit(limit).offset(offset)
+            rows = connection.execute(selected().where(table.c.position.in_(places)).order_by(table.c.position.desc()))
             return Page(tuple(record(row) for row in rows), offset, total)
 
     def folders(self, among: Collection[str]) -> frozenset[str]:
@@ -69,6 +88,18 @@ class Runs(Part):
         with self._database.read() as connection:
             rows = connection.execute(selected().where(table.c.phase.in_(ACTIVE)).order_by(table.c.position))
             return tuple(record(row) for row in rows)
+
+    def states(self, run_ids: Collection[str]) -> dict[str, RunState]:
+        """Where these runs are, by id; those that are not there are left out."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(*_STATE).where(table.c.run_id.in_(run_ids)))
+            return {row.run_id: RunState(*row) for row in rows}
+
+    def active_states(self) -> tuple[RunState, ...]:
+        """Where the runs are that a worker has in hand, oldest first."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(*_STATE).where(table.c.phase.in_(ACTIVE)).order_by(table.c.position))
+            return tuple(RunState(*row) for row in rows)
 
     def counts(self) -> dict[str, int]:
         """How many runs are in each phase; phases without any are there too."""
@@ -207,8 +238,9 @@ def _phases(phase: str | None) -> tuple[str, ...]:
     return (phase,)
 
 
+@cache
 def selected() -> Select[Any]:
-    """Runs with their workload's name: what `record` reads."""
+    """Runs with their workload's name: what `record` reads. Made once, for to make it takes as long as to run it."""
     columns = [column for column in table.columns if column.name not in _INTERNAL]
     named = schema.workloads.c.name.label("workload")
     return select(*columns, named).join(schema.workloads, schema.workloads.c.workload_id == table.c.workload_id)

@@ -225,6 +225,16 @@ submissions = Table(  # what each token of a fan is bound to; outlives the child
     Column("created_at", Text, nullable=False),
 )
 
+uploads = Table(  # those that became a dataset, for a while: whoever asks again has lost the reply
+    "uploads",
+    metadata,
+    Column("upload_id", Text, primary_key=True),
+    Column("sha256", Text, nullable=False),
+    Column("dataset", Text, ForeignKey("datasets.hash"), nullable=False),
+    Column("name", Text),
+    Column("finished_at", Text, nullable=False, index=True),
+)
+
 deleted_runs = Table(  # ids that are never given out again
     "deleted_runs",
     metadata,

@@ -60,7 +60,7 @@ def drain(catalog: Catalog, home: Home, lock: Lock | None, stop: Stop) -> None:
     queue is looked at again after letting go. A place that the home no longer has is left after the run at hand.
     """
     while lock is not None:
-        with lock:
+        with lock, slots.signed(lock):
             for note in recover.recover(catalog, home):
                 log.say(note)
             while _may_go_on(home, lock, stop) and (taken := claims.take(catalog, home)) is not None:

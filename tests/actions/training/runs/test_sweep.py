@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 
 import pytest
 from support.fans import GRID, PARENT, SNAPSHOT, FanTrainer
 
 from akka_optimize.actions.training.runs.sweep import request, sweep
 from akka_optimize.core.points import child_run_id
-from akka_optimize.errors import AkkaError, Exhausted, Internal, Refused, TimedOut, Unreachable, WrongUsage
+from akka_optimize.errors import AkkaError, Exhausted, Internal, Interrupted, Refused, TimedOut, Unreachable, WrongUsage
+from akka_optimize.records import FanRequest
 
 RATE, RANK = "hyperparams.optimizer.learningRate", "hyperparams.lora.rank"
 POINTS = [{RATE: rate, RANK: rank} for rate in (1e-5, 5e-5, 2e-4) for rank in (8, 16)]
@@ -44,9 +46,8 @@ def carry_out(grid):
 
 
 def asked_for(**changed):
-    """The arguments of a call for the six points."""
-    usual = {"snapshot": "3f2a", "steps": 200, "restore": "weights", "submission_id": "t", "description": None}
-    return {"parent": PARENT, "points": POINTS, **usual, **changed}
+    """What is asked for the six points."""
+    return replace(FanRequest(PARENT, "3f2a", 200, "weights", "t", tuple(POINTS)), **changed)
 
 
 def test_a_dry_run_validates_and_stops(carry_out):
@@ -160,18 +161,31 @@ def test_notes_are_told_once(carry_out):
     assert log == [("told", "Note: the rank is cut"), ("confirm", "Submit 6 child runs of 200 updates each?")]
 
 
-def test_existing_children_keep_their_description(carry_out):
-    """A description reaches new children alone, which is said."""
+def test_a_description_is_sent_and_what_it_changes_is_the_trainers_to_tell(carry_out):
+    """Nothing is said of it that the trainer's notes do not say."""
     log = []
-    trainer = FanTrainer(dict.fromkeys(IDS[:2], "QUEUED"))
+    trainer = FanTrainer(dict.fromkeys(IDS[:2], "QUEUED"), notes=["2 keep theirs"])
     carry_out(trainer, log, description="wider", dry_run=True)
     assert trainer.calls == [("validate_branches", asked_for(description="wider"))]
-    assert log == [
-        (
-            "told",
-            "Note: --description is for new child runs; 2 of the points have theirs, which keep what they were given",
-        )
-    ]
+    assert log == [("told", "Note: 2 keep theirs")]
+
+
+def test_a_trainer_that_was_not_reached_has_no_submission(carry_out):
+    """Where it is certain that nothing was sent, nobody is told to look for it."""
+    error = Unreachable("gone", hint="start it")
+    error.sent = False
+    with pytest.raises(Unreachable) as caught:
+        carry_out(FanTrainer(submit_branches=error))
+    assert caught.value is error
+
+
+def test_an_interrupt_while_submitting_names_the_token(carry_out):
+    """Ctrl-C ends the command with how to find out what arrived; before that there is nothing to find."""
+    with pytest.raises(Interrupted) as caught:
+        carry_out(FanTrainer(submit_branches=KeyboardInterrupt()))
+    assert caught.value.hint == "it may have arrived; the same command with --submission-id t starts no child twice"
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(FanTrainer(validate_branches=KeyboardInterrupt()))
 
 
 @pytest.mark.parametrize(

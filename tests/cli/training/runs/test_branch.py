@@ -7,15 +7,16 @@ from unittest.mock import ANY, call
 import pytest
 from support.commands_fake import CHILD, EVENT, FAN, Answers, carry_out
 
-from akka_optimize.errors import Invalid
+from akka_optimize.errors import Invalid, TimedOut, Unreachable
+from akka_optimize.records import FanRequest
 
 WORDS = "training runs branch first --snapshot 3f2a --steps 40"
 OVERRIDES = "hyperparams:\n  lora: {rank: 16}\n"
 
 
 def asked(point, *, restore="weights", token=ANY):
-    """The arguments of the one request that a branch makes."""
-    return {"snapshot": "3f2a", "steps": 40, "restore": restore, "submission_id": token, "points": [point]}
+    """The one request that a branch makes."""
+    return FanRequest("first", "3f2a", 40, restore, token, (point,))
 
 
 def test_force_submits_one_point():
@@ -23,20 +24,36 @@ def test_force_submits_one_point():
     done = carry_out(f"{WORDS} --overrides - --force", stdin=OVERRIDES, run=CHILD)
     point = {"hyperparams.lora.rank": 16}
     assert (done.code, done.emitted) == (0, [CHILD])
-    assert done.calls == [call.submit_branches("first", **asked(point)), call.run(CHILD.run_id)]
+    assert done.calls == [call.submit_branches(asked(point)), call.run(CHILD.run_id)]
 
 
 def test_the_token_is_told_before_anything_is_sent():
     """A token of ours stands on stderr even when the trainer refuses; it is the one that was sent."""
     done = carry_out(f"{WORDS} --force", submit_branches=Invalid("no"))
     assert done.code == 1
-    assert done.calls[0].kwargs["submission_id"] in done.err
+    assert done.calls[0].args[0].submission_id in done.err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(Unreachable("gone"), 3), (TimedOut("late"), 3), (KeyboardInterrupt(), 130)], ids=type
+)
+def test_a_lost_reply_is_told_with_the_token(error, code):
+    """Even when quiet: how to ask again, so that no second child is started."""
+    done = carry_out(f"{WORDS} --force -q --submission-id mine", submit_branches=error)
+    assert (done.code, done.out) == (code, "")
+    assert "the same command with --submission-id mine starts no child twice" in done.err
+
+
+def test_a_check_that_is_lost_submitted_nothing():
+    """Nothing is said of a token."""
+    done = carry_out(f"{WORDS} --submission-id mine", validate_branches=Unreachable("gone", hint="start it"))
+    assert (done.code, done.err) == (3, "Error: gone\n  hint: start it\n")
 
 
 def test_a_token_of_the_users_own_is_sent_as_it_is():
     """Nothing is told of it, and without overrides the point changes nothing."""
     done = carry_out(f"{WORDS} --force --submission-id mine -q", run=CHILD)
-    assert done.calls[0] == call.submit_branches("first", **asked({}, token="mine"))
+    assert done.calls[0] == call.submit_branches(asked({}, token="mine"))
     assert done.err == ""
 
 
@@ -62,7 +79,7 @@ def test_a_dry_run_submits_nothing():
     """It emits what the child resolves to."""
     done = carry_out(f"{WORDS} --dry-run --restore trainingState")
     assert (done.code, done.emitted) == (0, [FAN])
-    assert done.calls == [call.validate_branches("first", **asked({}, restore="trainingState"))]
+    assert done.calls == [call.validate_branches(asked({}, restore="trainingState"))]
 
 
 def test_wait_follows_the_child():

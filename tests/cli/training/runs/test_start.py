@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from unittest.mock import call
 
 import pytest
 from support.commands_fake import DESCRIPTOR, EVENT, RESOLVED, RUN, Answers, carry_out
 
-from akka_optimize.errors import Invalid
+from akka_optimize.errors import Invalid, TimedOut, Unreachable
 
 DOCUMENT = {"kind": "run", "config": {"seed": 0}}
 CHECKED = [call.validate_run(DOCUMENT)]
+
+
+class Token:
+    """Equal to any token that the command makes: words that are read as text, however they are typed."""
+
+    def __eq__(self, other):
+        return re.fullmatch("start-[0-9a-f]{24}", other) is not None
+
+    __hash__ = None
+
+
+SENT = call.start_run({**DOCUMENT, "submissionId": Token()})
 FOLLOWED = [call.run(RUN.run_id), call.watch_run(RUN.run_id, timeout=None), call.run(RUN.run_id)]
 
 
@@ -23,14 +36,51 @@ def start(words="", **options):
 def test_force_starts_at_once():
     """One request, and the queued run is the record emitted."""
     done = start("--force")
-    assert (done.code, done.emitted, done.calls, done.err) == (0, [RUN], [call.start_run(DOCUMENT)], "")
+    assert (done.code, done.emitted, done.calls, done.err) == (0, [RUN], [SENT], "")
+
+
+def test_a_token_of_the_users_own_is_sent_as_it_is():
+    """It is checked first, so that the trainer's notes say whether it has started its run already."""
+    notes = ("submission 'mine' started run 7d496e82c3a15f04 already",)
+    done = start("--force --set submissionId=mine", validate_run=replace(RESOLVED, notes=notes))
+    asked = {**DOCUMENT, "submissionId": "mine"}
+    assert (done.code, done.emitted, done.calls) == (0, [RUN], [call.validate_run(asked), call.start_run(asked)])
+    assert done.err == f"Note: {notes[0]}\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(Unreachable("gone"), 3), (TimedOut("late"), 3), (KeyboardInterrupt(), 130)], ids=type
+)
+def test_a_lost_reply_is_told_with_the_way_to_ask_again(error, code):
+    """Even when quiet; with that option the command sends the very same request."""
+    done = start("--force -q", start_run=error)
+    assert (done.code, done.out) == (code, "")
+    option = re.search(r"the same command with --set (submissionId=start-\w+) starts no second run", done.err)
+    assert option is not None, done.err
+    again = start(f"--force --set {option[1]}")
+    assert again.calls[-1] == done.calls[-1]
+
+
+def test_a_lost_reply_under_a_token_of_the_users_own():
+    """The command as it is reaches the run."""
+    done = start("--force -q --set submissionId=mine", start_run=TimedOut("late"))
+    assert done.code == 3
+    assert "the same command again reaches the run, and starts no second one" in done.err
+
+
+def test_a_trainer_that_was_not_reached_started_nothing():
+    """Nobody is told to look for a run that cannot be."""
+    error = Unreachable("no trainer answers", hint="start one")
+    error.sent = False
+    done = start("--force", start_run=error)
+    assert (done.code, done.err) == (3, "Error: no trainer answers\n  hint: start one\n")
 
 
 def test_a_file_is_read(tmp_path):
     """-f names a file, in YAML or JSON."""
     path = tmp_path / "run.json"
     path.write_text('{"kind": "run", "config": {"seed": 0}}')
-    assert carry_out(["training", "runs", "start", "-f", str(path), "--force"]).calls == [call.start_run(DOCUMENT)]
+    assert carry_out(["training", "runs", "start", "-f", str(path), "--force"]).calls == [SENT]
 
 
 def test_set_changes_the_document():
@@ -38,7 +88,12 @@ def test_set_changes_the_document():
     done = start("--force --set config.seed=1 --set config.seed=2 --set hyperparams.lora.rank=16 --set name=1e-5x")
     (sent,) = done.calls
     assert sent == call.start_run(
-        {"kind": "run", "name": "1e-5x", "config": {"seed": 2, "hyperparams": {"lora": {"rank": 16}}}}
+        {
+            "kind": "run",
+            "name": "1e-5x",
+            "config": {"seed": 2, "hyperparams": {"lora": {"rank": 16}}},
+            "submissionId": Token(),
+        }
     )
 
 
@@ -55,7 +110,7 @@ def test_a_person_is_asked(answer, code):
     """The question names what would start, after the notes that validation brought; only a yes starts it."""
     console = Answers(answer)
     done = start(console=console)
-    assert (done.code, done.calls) == (code, CHECKED if code else [*CHECKED, call.start_run(DOCUMENT)])
+    assert (done.code, done.calls) == (code, CHECKED if code else [*CHECKED, SENT])
     assert console.asked == ["Start 40 updates under plan e14ea5ff5f88? [y/N] "]
     assert "Note: no purpose is stated" in done.err
 
@@ -94,7 +149,7 @@ def test_wait_follows_the_run_to_its_end():
     """Each event goes to stderr, the run as it ended is emitted, and nothing is asked in between."""
     done = start("--force --wait")
     assert (done.code, done.emitted) == (0, [RUN])
-    assert done.calls == [call.start_run(DOCUMENT), *FOLLOWED]
+    assert done.calls == [SENT, *FOLLOWED]
     assert done.err == "7d496e82c3a15f04  Completed  step 40/40  loss 1.2500\n"
 
 

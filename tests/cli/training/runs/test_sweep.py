@@ -17,7 +17,7 @@ from akka_optimize.actions.training.runs import sweep as action
 from akka_optimize.cli.training.runs.sweep import sweep
 from akka_optimize.core.points import RESTORES, child_run_id
 from akka_optimize.errors import Invalid, Unreachable
-from akka_optimize.records import Sweep
+from akka_optimize.records import FanRequest, Sweep
 
 RATE, RANK = "hyperparams.optimizer.learningRate", "hyperparams.lora.rank"
 POINTS = [{RATE: rate, RANK: rank} for rate in (1e-5, 5e-5, 2e-4) for rank in (8, 16)]
@@ -66,10 +66,7 @@ def test_a_dry_run_submits_nothing(carry_out):
     (record,) = done.emitted
     assert isinstance(record, Sweep)
     assert [point.child_run_id for point in record.branches.points] == IDS
-    assert trainer.calls[0][1] == {
-        "parent": PARENT, "snapshot": "3f2a", "steps": 200, "restore": "weights", "submission_id": "t",
-        "points": POINTS, "description": None,
-    }  # fmt: skip
+    assert trainer.calls[0][1] == FanRequest(PARENT, "3f2a", 200, "weights", "t", tuple(POINTS))
 
 
 def test_force_submits_at_once(carry_out):

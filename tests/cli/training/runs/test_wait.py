@@ -9,7 +9,8 @@ from unittest.mock import call
 import pytest
 from support.commands_fake import EVENT, RUN, carry_out
 
-from akka_optimize.errors import TimedOut
+from akka_optimize.actions.training.runs import wait as action
+from akka_optimize.errors import TimedOut, Unreachable
 
 EVENTS = [replace(EVENT, phase="TRAINING", step=step, terminal=False, loss=None) for step in (0, 20)] + [EVENT]
 
@@ -52,11 +53,73 @@ def test_events_are_lines_of_json_where_json_was_asked_for():
     assert (run["runId"], done.err) == (RUN.run_id, "")
 
 
+def test_json_is_lines_of_events_and_then_the_record():
+    """With -o json every event stands on its own line, and the record follows, indented as everywhere."""
+    out = carry_out("training runs wait first -o json", watch_run=EVENTS).out
+    *events, record = out.split("\n", len(EVENTS))
+    assert [json.loads(event)["terminal"] for event in events] == [False, False, True]
+    assert json.loads(record)["runId"] == RUN.run_id
+    assert record.startswith("{\n  ")
+
+
+@pytest.mark.parametrize("words", ["--json runId,phase", "--json runId -o json-compact", "-o json --jq .runId"])
+def test_a_part_of_the_record_has_no_events_before_it(words):
+    """Fields and programs are about the record: stdout holds one document, and progress goes to stderr."""
+    done = carry_out(f"training runs wait first {words}", watch_run=EVENTS)
+    assert RUN.run_id in json.dumps(json.loads(done.out if "--jq" not in words else f'"{done.out.strip()}"'))
+    assert len(done.err.splitlines()) == len(EVENTS)
+
+
+@pytest.fixture
+def pauses(monkeypatch):
+    """The pauses between tries, which take no time."""
+    slept = []
+    monkeypatch.setattr(action.time, "sleep", slept.append)
+    return slept
+
+
+class Dropping:
+    """A stream that drops after each event, and once with nothing."""
+
+    def __init__(self):
+        self.streams = [[EVENTS[0]], [], [EVENTS[0], EVENTS[1]], [EVENTS[2]]]
+
+    def __call__(self, ref, *, timeout):
+        yield from self.streams.pop(0)
+        raise Unreachable("no trainer answers at http://here")
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_dropped_stream_is_opened_again_and_said(pauses, quiet):
+    """On stderr, and not under -q; stdout has every event once, and the record."""
+    done = carry_out(f"training runs wait first -o json-compact {'-q' if quiet else ''}", watch_run=Dropping())
+    *events, run = map(json.loads, done.out.splitlines())
+    assert [event["step"] for event in events] == [0, 20, 40]
+    assert (done.code, run["runId"], len(pauses)) == (0, RUN.run_id, 3)
+    said = done.err.splitlines()
+    assert len(said) == (0 if quiet else 3)
+    assert all("The trainer was lost" in line for line in said)
+
+
+def test_a_trainer_that_stays_away_is_exit_3(pauses):
+    """After eight tries the command ends, says that the run goes on, and how to follow it again; even under -q."""
+
+    def lost(ref, *, timeout):
+        raise Unreachable("no trainer answers at http://here")
+        yield
+
+    done = carry_out("training runs wait first -q", watch_run=lost)
+    assert (done.code, done.out, len(pauses)) == (3, "", 8)
+    assert f"run {RUN.run_id} goes on" in done.err
+    assert f"training runs wait {RUN.run_id}" in done.err
+
+
 @pytest.mark.parametrize(("words", "seconds"), [("", None), ("--timeout 0", None), ("--timeout 1m30s", 90.0)])
 def test_its_own_timeout_is_the_longest_wait(words, seconds):
     """0, as by default, is no bound; the inherited option of that name bounds each request instead."""
     done = carry_out(f"--timeout 5s training runs wait first {words}")
-    assert done.calls[1] == call.watch_run(RUN.run_id, timeout=seconds)
+    given = done.calls[1].kwargs["timeout"]
+    assert given == (seconds if seconds is None else pytest.approx(seconds, abs=5))
 
 
 @pytest.mark.parametrize("duration", ["-1s", "1d", "10", "", "NaN"])
@@ -71,12 +134,14 @@ def test_time_that_runs_out_is_exit_3():
     """The run goes on, and no record is emitted."""
     done = carry_out("training runs wait first --timeout 1s", watch_run=timed_out)
     assert (done.code, done.out, done.emitted) == (3, "", [])
+    assert f"run {RUN.run_id} goes on" in done.err
 
 
 def test_an_interrupt_is_exit_130():
     """Ctrl-C ends the waiting at once, without another request."""
     done = carry_out("training runs wait first", watch_run=interrupted)
     assert (done.code, done.out, done.emitted) == (130, "", [])
+    assert f"run {RUN.run_id} goes on; to follow it again" in done.err
     assert done.calls == [call.run("first"), call.watch_run(RUN.run_id, timeout=None)]
 
 

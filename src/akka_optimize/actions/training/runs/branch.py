@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Mapping
 from typing import Any
 
 from akka_optimize import documents
+from akka_optimize.actions.training.runs import unknown
 from akka_optimize.actions.training.runs.sweep import Trainer
-from akka_optimize.core import texts
+from akka_optimize.actions.training.runs.unknown import announced
 from akka_optimize.core.points import flatten
-from akka_optimize.core.problems import quoted
-from akka_optimize.errors import Invalid, WrongUsage
-from akka_optimize.records import Branches
+from akka_optimize.errors import Invalid
+from akka_optimize.records import Branches, FanRequest
+
+__all__ = ["announced", "branch", "changes", "request"]
 
 
 def changes(overrides: str | None) -> dict[str, Any]:
@@ -28,24 +28,24 @@ def changes(overrides: str | None) -> dict[str, Any]:
     return flatten(document)
 
 
-def token(given: str | None) -> str:
-    """The submission's token: the one given, or a new one. Raises WrongUsage."""
-    if given is not None and (fault := texts.fault("token", given)):
-        raise WrongUsage(f"--submission-id: {quoted(given)} {fault}")
-    return secrets.token_hex(16) if given is None else given
+def request(
+    parent: str, overrides: str | None, *, snapshot: str, steps: int, restore: str, submission_id: str | None
+) -> FanRequest:
+    """One child with what the override document changes, under a new token unless one is given.
+
+    No trainer is needed yet. Raises WrongUsage (token, file), Invalid (the document).
+    """
+    token = unknown.token(submission_id)
+    return FanRequest(parent, snapshot, steps, restore, token, (changes(overrides),))
 
 
-def branch(
-    trainer: Trainer,
-    parent: str,
-    point: Mapping[str, Any],
-    *,
-    snapshot: str,
-    steps: int,
-    restore: str,
-    submission_id: str,
-    dry_run: bool,
-) -> Branches:
-    """Check the one point, or submit it. Raises what the trainer refuses."""
-    call = trainer.validate_branches if dry_run else trainer.submit_branches
-    return call(parent, snapshot=snapshot, steps=steps, restore=restore, submission_id=submission_id, points=[point])
+def branch(trainer: Trainer, asked: FanRequest, *, dry_run: bool) -> Branches:
+    """Check the one point, or submit it.
+
+    Raises what the trainer refuses; Unreachable, TimedOut and Interrupted, with the token, when it is not known whether
+    the submission arrived.
+    """
+    if dry_run:
+        return trainer.validate_branches(asked)
+    with unknown.outcome(unknown.children_again(asked.submission_id)):
+        return trainer.submit_branches(asked)

@@ -1,16 +1,43 @@
-"""The descriptor that `runs start` sends: a file, with `--set` on top."""
+"""What `runs start` sends: a descriptor from a file, with `--set` on top, under a token of its own or of ours."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from akka_optimize import documents
+from akka_optimize.actions.training.runs import unknown
 from akka_optimize.core.fields import FIELDS
 from akka_optimize.errors import Invalid, WrongUsage
 
 if TYPE_CHECKING:
-    from akka_optimize.records import Document
+    from akka_optimize.records import Document, Run
+
+
+class Trainer(Protocol):
+    """What of a trainer's client is needed here."""
+
+    def start_run(self, descriptor: Document) -> Run:
+        """Check a descriptor and queue its run, or reach the one that its `submissionId` started."""
+        ...
+
+
+def start(trainer: Trainer, document: Document) -> Run:
+    """Start the run that a descriptor asks for.
+
+    Raises what the trainer refuses; Unreachable, TimedOut and Interrupted, with the way to ask again, when it is not
+    known whether the request arrived.
+    """
+    if document.get("submissionId") is not None:
+        again = "it may have arrived; the same command again reaches the run, and starts no second one"
+        sent = document
+    else:
+        token = f"start-{secrets.token_hex(12)}"  # never read as a number, when it is typed
+        again = f"it may have arrived; the same command with --set submissionId={token} starts no second run"
+        sent = {**document, "submissionId": token}
+    with unknown.outcome(again):
+        return trainer.start_run(sent)
 
 
 def descriptor(path: str, assignments: Sequence[str] = ()) -> Document:

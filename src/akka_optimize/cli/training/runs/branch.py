@@ -71,15 +71,13 @@ def branch(
     from akka_optimize.actions.training.runs import branch as action
 
     _check(app, dry_run=dry_run, exit_status=exit_status, overrides=overrides, wait=wait)
-    point = action.changes(overrides)
-    token = action.token(submission_id)
+    asked = action.request(
+        parent, overrides, snapshot=snapshot, steps=steps, restore=restore, submission_id=submission_id
+    )
     if submission_id is None:
-        app.note(
-            f"Submission token {token}: if the reply is lost, the same command with --submission-id {token} finds it"
-        )
-    asked: dict[str, Any] = {"snapshot": snapshot, "steps": steps, "restore": restore, "submission_id": token}
+        app.note(action.announced(asked.submission_id))
     if dry_run or not app.settings.force:
-        checked = action.branch(app.trainer, parent, point, **asked, dry_run=True)
+        checked = action.branch(app.trainer, asked, dry_run=True)
         for note in checked.notes:
             app.note(f"Note: {note}")
         if dry_run:
@@ -87,7 +85,7 @@ def branch(
             return
         if checked.fan.new:
             app.confirm(f"Start a child run of {steps} updates?")
-    child = action.branch(app.trainer, parent, point, **asked, dry_run=False).points[0].child_run_id
+    child = action.branch(app.trainer, asked, dry_run=False).points[0].child_run_id
     if wait:
         follow(app, child, timeout=None, exit_status=exit_status)
     else:

@@ -57,21 +57,22 @@ def start(
     """Start a run from a descriptor.
 
     The descriptor is checked as a whole before anything is stored, and every fault is reported. An equal descriptor
-    starts another run of the same plan, unless both carry one submissionId.
+    starts another run of the same plan, unless both carry one submissionId: then the second reaches the run that the
+    first started. One that carries none gets one, which the record shows and an error names when the reply is lost.
     """
-    from akka_optimize.actions.training.runs.start import descriptor
+    from akka_optimize.actions.training.runs import start as action
 
     _check(dry_run=dry_run, show_resolved=show_resolved, wait=wait, exit_status=exit_status)
-    document = descriptor(file, assignments)
+    document = action.descriptor(file, assignments)
     if dry_run:
         app.emit(app.trainer.validate_run(document))
         return
-    if not app.settings.force:
+    if not app.settings.force or document.get("submissionId") is not None:
         resolved = app.trainer.validate_run(document)
         for note in resolved.notes:
             app.note(f"Note: {note}")
         app.confirm(f"Start {resolved.steps} updates under plan {resolved.config_hash}?")
-    run = app.trainer.start_run(document)
+    run = action.start(app.trainer, document)
     if wait:
         follow(app, run.run_id, timeout=None, exit_status=exit_status)
     else:

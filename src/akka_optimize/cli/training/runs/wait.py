@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import click
 
 from akka_optimize.cli.app import App
@@ -31,8 +29,9 @@ from akka_optimize.output.views.run import RUN
 def wait(app: App, run: str, exit_status: bool, timeout: float | None) -> None:
     """Follow a run until it ends, and show it.
 
-    Ctrl-C stops following, and not the run. With -o json each event is a line of JSON on stdout, the last one
-    terminal, and the run's whole record follows.
+    Ctrl-C stops following, and not the run. When the connection drops, it is opened again, eight times in a row over
+    two minutes. With -o json each event is a line of JSON on stdout, the last one terminal, and the run's whole record
+    follows.
     """
     follow(app, run, timeout=timeout or None, exit_status=exit_status)
 
@@ -41,16 +40,12 @@ def follow(app: App, ref: str, *, timeout: float | None, exit_status: bool) -> N
     """Follow a run, tell of its progress, and emit its record; the part that `start --wait` shares."""
     from akka_optimize.actions.training.runs import wait as action
 
-    run_id = app.trainer.run(ref).run_id
+    following = action.Following(app.trainer, app.trainer.run(ref).run_id, timeout=timeout, say=app.note)
     try:
-        app.emit_stream(_told(app, run_id, timeout), EVENT)
+        app.emit_stream(following.events(), EVENT)
+        run = following.record()
     except KeyboardInterrupt:
-        raise Interrupted(f"the run goes on; to follow it again: akka-optimize training runs wait {run_id}") from None
-    run = app.trainer.run(run_id)
+        raise Interrupted(following.left()) from None
     app.emit(run)
     if exit_status:
         action.require_success(run)
-
-
-def _told(app: App, run_id: str, timeout: float | None) -> Iterator[object]:
-    return app.trainer.watch_run(run_id, timeout=timeout)

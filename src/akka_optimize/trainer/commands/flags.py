@@ -1,0 +1,92 @@
+"""Options that several commands share, and what all of them print on stderr."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from akka_optimize import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from akka_optimize.trainer.service.asked import Asked
+
+DEFAULT_HOME, DEFAULT_HOST, DEFAULT_PORT = "~/.akka/trainer", "127.0.0.1", 9001
+
+
+def say(sentence: str) -> None:
+    """One sentence on stderr, control characters made visible."""
+    click.echo("".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence), err=True)
+
+
+def warn(sentence: str) -> None:
+    """Something that the user should know, and that stops nothing."""
+    say(f"warning: {sentence}")
+
+
+def folder(text: str) -> Path:
+    """The path of a home as typed. Raises WrongUsage (there is no home folder for `~`, or the path is no path)."""
+    try:
+        path = Path(text).expanduser()
+    except RuntimeError:
+        raise errors.WrongUsage("there is no home folder for ~", hint="name a folder with --home") from None
+    if not text or "\0" in text:
+        raise errors.WrongUsage(f"--home: {text!r} is not the path of a folder")
+    return path.absolute()
+
+
+home_option = click.option(
+    "--home", default=DEFAULT_HOME, show_default=True, metavar="DIR", help="The trainer's folder"
+)
+
+SERVICE = (
+    click.option("--host", default=DEFAULT_HOST, show_default=True, metavar="NAME", help="The address to listen at"),
+    click.option(
+        "--port",
+        default=DEFAULT_PORT,
+        show_default=True,
+        type=click.IntRange(0, 65535),
+        metavar="N",
+        help="The port to listen at; 0 is any free one",
+    ),
+    home_option,
+    click.option(
+        "--workers",
+        type=click.IntRange(1, 64),
+        metavar="N",
+        help="Runs trained at once, from 1 to 64; remembered  [default: as remembered, else 1]",
+    ),
+    click.option(
+        "--token-file",
+        metavar="FILE",
+        help="A file with the token that callers have to send  [default: AKKA_TRAINER_TOKEN of the environment]",
+    ),
+    click.option("--tls-cert", metavar="FILE", help="Serve https with this certificate chain (PEM)"),
+    click.option("--tls-key", metavar="FILE", help="The certificate's private key (PEM, not encrypted)"),
+    click.option("--allow-host", multiple=True, metavar="NAME", help="Another name that callers may use; repeatable"),
+    click.option(
+        "--allow-unauthenticated", is_flag=True, help="Let whoever reaches --host start and delete runs without a token"
+    ),
+)
+
+
+def service(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a service; see `asked`."""
+    for option in reversed(SERVICE):
+        function = option(function)
+    return function
+
+
+def asked(home: str, host: str, **others: Any) -> Asked:
+    """What these options ask for. Raises WrongUsage."""
+    from akka_optimize.trainer.service.asked import Asked
+
+    if not host:
+        raise errors.WrongUsage("--host needs a name or an address", hint=f"{DEFAULT_HOST} is this machine alone")
+    for name in ("token_file", "tls_cert", "tls_key"):
+        if others[name] is not None:
+            others[name] = Path(others[name])
+    return Asked(home=folder(home), host=host, **others)
