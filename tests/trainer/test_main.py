@@ -122,5 +122,5 @@ def test_a_folder_that_is_no_home_is_refused(trainer, program):
     (trainer[1].path / "version").write_text("999")
     code, _, err = ended(program())
     assert code == 1
-    assert err.startswith("error: ")
+    assert err.startswith("Error: ")
     assert "Traceback" not in err

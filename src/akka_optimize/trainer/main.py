@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(errors.Interrupted.exit_code)
     except errors.AkkaError as error:
-        click.echo(f"error: {error.message}", err=True)
+        click.echo(f"Error: {error.message}", err=True)
         if error.hint:
             click.echo(f"  hint: {error.hint}", err=True)
         sys.exit(error.exit_code)

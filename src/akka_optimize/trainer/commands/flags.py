@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,13 @@ def folder(text: str) -> Path:
     if not text or "\0" in text:
         raise errors.WrongUsage(f"--home: {text!r} is not the path of a folder")
     return path.absolute()
+
+
+def typed_home(home: Path) -> str:
+    """The words that name a home in a command to be typed, with a blank before them; none for the default one."""
+    if home == Path(DEFAULT_HOME).expanduser().absolute():
+        return ""
+    return f" --home {shlex.quote(str(home))}"
 
 
 home_option = click.option(

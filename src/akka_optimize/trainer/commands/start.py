@@ -46,7 +46,7 @@ def start(timeout: float, **given: Any) -> None:
         if _served(asked, timeout):  # somebody was quicker
             return
         raise
-    flags.say(f"serving {asked.home}; `akka-trainer stop` ends it")
+    flags.say(f"serving {asked.home}; to end it: akka-trainer stop{flags.typed_home(asked.home)}")
     click.echo(address)
 
 

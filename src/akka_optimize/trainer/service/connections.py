@@ -1,6 +1,7 @@
-"""What hypercorn's HTTP/2 does not expect of the other side.
+"""What hypercorn does not expect of the other side.
 
-Each of these ended the connection with a traceback, and every other call on it:
+When a caller left, the connection stayed open until the idle time was over, and with it a file. And over HTTP/2 each of
+these ended the connection with a traceback, and every other call on it:
 
 * Data of a call that was answered before all of it had come.
 * A path or a method that is not ASCII, an upgrade from HTTP/1.1 whose settings are none.
@@ -15,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import h2.errors
 import h2.exceptions
+import hypercorn.asyncio.run
 import hypercorn.protocol
 from h2.events import StreamReset
-from hypercorn.events import Closed
+from hypercorn.asyncio.tcp_server import TCPServer
+from hypercorn.events import Closed, Event, Updated
 
 from akka_optimize.trainer.service import pacing
 
@@ -26,9 +29,28 @@ if TYPE_CHECKING:
 
 
 def install() -> None:
-    """Have every HTTP/2 connection from now on be a tolerant one; a second time changes nothing."""
+    """Have every connection from now on be a tolerant one; a second time changes nothing."""
     pacing.install()
+    hypercorn.asyncio.run.TCPServer = EndingServer  # type: ignore[attr-defined]
     hypercorn.protocol.H2Protocol = TolerantProtocol  # type: ignore[attr-defined]
+
+
+class EndingServer(TCPServer):
+    """A connection that ends once the other side has ended it, and its calls have."""
+
+    _left = False
+
+    async def _read_data(self) -> None:
+        try:
+            await super()._read_data()
+        finally:  # also when the service ends it
+            self._left = True
+        await self.idle_task.stop()
+
+    async def protocol_send(self, event: Event) -> None:
+        """Send, close, or begin to wait for the next call, which does not come when the caller has left."""
+        if not (self._left and isinstance(event, Updated)):
+            await super().protocol_send(event)
 
 
 class TolerantProtocol(pacing.PacedProtocol):

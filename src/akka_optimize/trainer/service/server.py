@@ -120,7 +120,7 @@ def _on_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """What went wrong outside of any call. Connections that break and handshakes that fail are the other side's."""
     del loop
     fault = context.get("exception")
-    level = logging.DEBUG if isinstance(fault, (ssl.SSLError, OSError)) else logging.ERROR
+    level = logging.DEBUG if isinstance(fault, (ssl.SSLError, OSError, asyncio.CancelledError)) else logging.ERROR
     LOG.log(level, "%s", context["message"], exc_info=fault)
 
 
