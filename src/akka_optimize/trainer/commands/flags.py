@@ -25,7 +25,7 @@ def say(sentence: str) -> None:
 
 def warn(sentence: str) -> None:
     """Something that the user should know, and that stops nothing."""
-    say(f"warning: {sentence}")
+    say(f"Warning: {sentence}")
 
 
 def folder(text: str) -> Path:
