@@ -154,9 +154,10 @@ class CachingTransport:
             return
         size, messages = 0, []
         for message in self._inner.stream(method, request, reply, timeout=timeout):
-            size += message.ByteSize()
-            if size <= MOST_OF_ONE:
-                messages.append(message.SerializeToString())
+            if size <= MOST_OF_ONE:  # beyond it nothing is kept, and measuring a long curve costs as much as sending it
+                content = message.SerializeToString()
+                size += len(content)
+                messages.append(content)
             yield message
         if size <= MOST_OF_ONE:
             self._cache.put(key, messages)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select, update
 
 from akka_optimize import errors
 from akka_optimize.records import PHASES, TERMINAL_PHASES, Division, Document, Page, Run
@@ -53,6 +53,8 @@ class Runs(Part):
     def run(self, reference: str) -> Run:
         """One run by id, unique name or prefix. Raises Invalid (empty), NotFound, Ambiguous."""
         with self._database.read() as connection:
+            if references.HEX.fullmatch(reference) and (row := _row(connection, reference)) is not None:
+                return record(row)  # as whoever follows a run asks, again and again
             return run_of(connection, references.find(connection, KIND, reference))
 
     def submitted(self, submission_id: str) -> Run | None:
@@ -246,9 +248,18 @@ def selected() -> Select[Any]:
     return select(*columns, named).join(schema.workloads, schema.workloads.c.workload_id == table.c.workload_id)
 
 
+@cache
+def _with_id() -> Select[Any]:
+    return selected().where(table.c.run_id == bindparam("id"))
+
+
+def _row(connection: Connection, run_id: str) -> Row[Any] | None:
+    return connection.execute(_with_id(), {"id": run_id}).one_or_none()
+
+
 def run_of(connection: Connection, run_id: str) -> Run:
     """The run with exactly this id. Raises NotFound."""
-    row = connection.execute(selected().where(table.c.run_id == run_id)).one_or_none()
+    row = _row(connection, run_id)
     if row is None:
         raise _unknown(run_id)
     return record(row)

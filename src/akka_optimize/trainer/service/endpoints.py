@@ -27,6 +27,7 @@ from akka_optimize.protocol import SERVICE, status
 from akka_optimize.protocol import trainer_pb2 as pb
 from akka_optimize.trainer.service import log, streams
 from akka_optimize.trainer.service.codecs import Encoded
+from akka_optimize.trainer.service.following import Following
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 METHODS = pb.DESCRIPTOR.services_by_name[SERVICE.rpartition(".")[2]].methods
 CONNECT_NAMES = {"CANCELLED": "CANCELED"}  # Connect's spelling where it is not gRPC's
+ENDLESS = "WatchRun"
 READING = ("Get", "List", "Validate", "Watch")
 REPEATABLE = frozenset({
     "WriteUpload", "CreateDataset", "NameDataset", "StartRun", "SubmitBranches", "CancelSubmission", "PinSnapshot"
@@ -111,15 +113,15 @@ def _unary(name: str, serving: Serving, threads: Executor, codecs: Codecs) -> Ca
 
 
 def _stream(name: str, serving: Serving, threads: Executor, codecs: Codecs) -> Callable[..., AsyncIterator[Any]]:
-    endless = streams.messages(name, serving, threads) if name == streams.ENDLESS else None
+    following = Following(serving) if name == ENDLESS else None
 
     async def answer(request: Message, context: Context) -> AsyncIterator[Any]:
         call = ServiceCall(context)
         context.response_headers["x-accel-buffering"] = "no"  # nginx would hold back a stream until it ends
         try:
             with told(context):
-                if endless is not None:
-                    messages = endless(request, call)
+                if following is not None:
+                    messages = following.follow(request)
                 else:
                     made = _encoded(serving.method(name)(request, call), _codec(context, codecs))
                     messages = streams.pulled(made, threads)

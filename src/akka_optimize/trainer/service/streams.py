@@ -1,4 +1,4 @@
-"""How the event loop gets at the messages of a method that streams: followed where it may take for ever, else pulled.
+"""How the event loop gets at the messages of a method that streams and has an end; `following` has the one without.
 
 Whoever stops half way, since the caller left or the time ran out, closes the stream: the servicer's generator ends,
 and with it whatever it holds.
@@ -10,24 +10,9 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from akka_optimize.trainer.service.following import Following
-
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator
+    from collections.abc import AsyncGenerator, Generator
     from concurrent.futures import Executor
-
-    from akka_optimize.trainer.service.serving import Serving
-    from akka_optimize.trainer.servicer import Call
-
-ENDLESS = "WatchRun"
-
-
-def messages(name: str, serving: Serving, threads: Executor) -> Callable[[Any, Call], AsyncGenerator[Any, None]]:
-    """The messages that the method `name` answers a request with, as a function of request and call."""
-    if name == ENDLESS:
-        following = Following(serving)
-        return lambda request, _call: following.follow(request)
-    return lambda request, call: pulled(serving.method(name)(request, call), threads)
 
 
 async def pulled(generator: Generator[Any, None, None], threads: Executor) -> AsyncGenerator[Any, None]:
