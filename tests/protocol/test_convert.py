@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from akka_optimize import records
 from akka_optimize.protocol import convert
@@ -106,3 +108,22 @@ def test_chunks_join_in_order_with_their_attempts():
 def test_no_chunk_is_no_column():
     """A run that recorded nothing has no columns, rather than empty ones."""
     assert convert.metrics([]).columns == {}
+
+
+@given(st.integers(0, 2**31), st.integers(1, 40), st.sets(st.integers(0, 39), max_size=3), st.booleans())
+def test_steps_that_follow_each_other_need_not_be_sent(first, count, missing, own):
+    """Whatever the steps of a chunk, its columns are the same with and without them; gaps are never filled in."""
+    steps = [first + offset for offset in range(count) if offset not in missing]
+    columns = [pb.MetricsColumn(name="loss", values=[float(step) for step in steps])]
+    if own:
+        columns.append(pb.MetricsColumn(name="validationLoss", values=[1.5], steps=[first + count]))
+    chunk = pb.MetricsChunk(attempt=1, steps=steps, columns=columns)
+    before = convert.metrics([pb.MetricsChunk.FromString(chunk.SerializeToString())]).columns
+    sent = convert.without_steps(chunk)
+    after = convert.metrics([pb.MetricsChunk.FromString(sent.SerializeToString())]).columns
+    assert before.keys() == after.keys()
+    for name, column in before.items():
+        assert (column.steps == after[name].steps).all()
+        assert (column.values == after[name].values).all()
+    contiguous = bool(steps) and bool(steps[0]) and steps == list(range(steps[0], steps[0] + len(steps)))
+    assert (not sent.steps) == (contiguous or not steps)

@@ -421,14 +421,16 @@ class GetMetricsRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., columns: _Optional[_Iterable[str]] = ..., last_steps: _Optional[int] = ...) -> None: ...
 
 class MetricsChunk(_message.Message):
-    __slots__ = ("attempt", "steps", "columns")
+    __slots__ = ("attempt", "steps", "columns", "first_step")
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
     COLUMNS_FIELD_NUMBER: _ClassVar[int]
+    FIRST_STEP_FIELD_NUMBER: _ClassVar[int]
     attempt: int
     steps: _containers.RepeatedScalarFieldContainer[int]
     columns: _containers.RepeatedCompositeFieldContainer[MetricsColumn]
-    def __init__(self, attempt: _Optional[int] = ..., steps: _Optional[_Iterable[int]] = ..., columns: _Optional[_Iterable[_Union[MetricsColumn, _Mapping]]] = ...) -> None: ...
+    first_step: int
+    def __init__(self, attempt: _Optional[int] = ..., steps: _Optional[_Iterable[int]] = ..., columns: _Optional[_Iterable[_Union[MetricsColumn, _Mapping]]] = ..., first_step: _Optional[int] = ...) -> None: ...
 
 class MetricsColumn(_message.Message):
     __slots__ = ("name", "values", "steps")

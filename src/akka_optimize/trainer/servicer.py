@@ -183,7 +183,7 @@ class Servicer:
     def GetMetrics(self, request: pb.GetMetricsRequest, call: Call) -> Iterator[pb.MetricsChunk]:
         """The stored chunks of the run's curves."""
         run_id = self._catalog.run(request.run_id).run_id
-        yield from self._catalog.metrics(run_id, tuple(request.columns), request.last_steps)
+        yield from map(convert.without_steps, self._catalog.metrics(run_id, tuple(request.columns), request.last_steps))
 
     def GetHparams(self, request: pb.GetHparamsRequest, call: Call) -> pb.Hparams:
         """The flat settings, once the worker has written them."""

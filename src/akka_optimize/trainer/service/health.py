@@ -34,12 +34,14 @@ def endpoints(serving: Serving) -> Mapping[str, Any]:
         return int(Reply.NOT_SERVING if serving.starting or serving.stopping else Reply.SERVING)
 
     async def check(request: Any, context: Any) -> Any:
+        """How it is now."""
         with told(context):
             if request.service not in KNOWN:
                 raise errors.NotFound(f"there is no service {request.service[:100]!r} here")
             return Reply(status=state(request.service))
 
     async def watch(request: Any, context: Any) -> AsyncIterator[Any]:
+        """How it is now, and then every change."""
         last = None
         with told(context):
             while True:

@@ -33,6 +33,7 @@ def endpoints() -> Mapping[str, Any]:
     servicer: Any = ReflectionServicer([SERVICE, HEALTH, *map(name, VERSIONS)])
 
     async def answer(requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
+        """An answer to each question, in order."""
         with told(context):
             async for request in requests:
                 for reply in servicer.ServerReflectionInfo([request], None):

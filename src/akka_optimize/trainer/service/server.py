@@ -75,6 +75,7 @@ async def run(serving: Serving, listening: socket.socket, stop: asyncio.Event, o
     asyncio.get_running_loop().set_exception_handler(_on_fault)
 
     async def drained() -> None:
+        """Once told to stop: no new call, and no call left."""
         await stop.wait()
         serving.stop()
         with suppress(TimeoutError):
