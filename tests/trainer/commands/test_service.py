@@ -1,0 +1,173 @@
+"""`akka-trainer serve`, `start`, `stop`, `status` and `logs`: a service from start to end, in real processes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import sqlite3
+from pathlib import Path
+
+import pytest
+from support import life
+from support.commands import invoke
+from support.service import served
+from support.trainer_program import Ended, TrainerProgram
+
+from akka_optimize.cli.app import App
+from akka_optimize.trainer import start as runs
+from akka_optimize.trainer.service import background
+from akka_optimize.trainer.service.serving import Starting
+from akka_optimize.wiring import build_trainer
+
+TOKEN = "a-token-that-nobody-may-see"
+
+
+@pytest.fixture
+def program(tmp_path):
+    """The program on a fresh home; whatever it left behind is ended with the test."""
+    program = TrainerProgram(tmp_path / "home")
+    yield program
+    program.end()
+
+
+def test_a_service_from_start_to_stop(program, capsys, tmp_path):
+    """`start` prints the address once calls are answered, a second one starts nothing, `status` and `logs` tell of it,
+    another service on the home is refused, `stop` ends it. The token is in no argument, no output and no file."""
+    begun = program.run("start", "--port", "0", AKKA_TRAINER_TOKEN=TOKEN)
+    address = begun.out.strip()
+    found = background.running(program.home)
+    assert begun.code == 0
+    assert (found.address, found.state) == (address, background.READY)
+    environ = {"TRAINER_URL": address, "AKKA_TRAINER_TOKEN": TOKEN, "HOME": str(tmp_path)}
+    info = invoke(["training", "info", "--jq", ".backend"], app=App(build_trainer), environ=environ)
+    assert (info.code, info.out) == (0, "server\n")
+    del environ["AKKA_TRAINER_TOKEN"]
+    assert invoke(["training", "info"], app=App(build_trainer), environ=environ).code == 4
+
+    again = program("start", "--port", "0", capsys=capsys)
+    assert (again.code, again.out.strip()) == (0, address)
+    assert f"served already, by process {found.pid}" in again.err
+    refused = program("serve", "--port", "0", capsys=capsys)
+    assert refused.code == 1
+    assert f"at {address} in process {found.pid}" in refused.err
+    shown = program("status", capsys=capsys)
+    assert shown.code == 0
+    assert dict(line.split(None, 1) for line in shown.out.splitlines())["Address"] == address
+    log = program("logs", "--lines", "1", capsys=capsys).out
+    assert json.loads(log)["code"] == "http 401" or "GetInfo" in log
+
+    assert TOKEN.encode() not in Path(f"/proc/{found.pid}/cmdline").read_bytes()
+    written = b"".join(path.read_bytes() for path in program.home.iterdir() if path.is_file())
+    assert TOKEN.encode() not in written
+    assert TOKEN not in begun.out + begun.err
+
+    ended = program("stop", capsys=capsys)
+    assert (ended.code, "has stopped" in ended.err) == (0, True)
+    assert background.running(program.home) is None
+    assert program("status", capsys=capsys).code == 1
+    assert program("stop", capsys=capsys) == Ended(0, "", f"no trainer serves {program.home}; nothing was stopped\n")
+
+
+def test_a_stop_loses_nothing(program, monkeypatch):
+    """Told to end, a service tells the worker, whose run is FAILED and resumable after its update; it ends with 0.
+    What waited goes on waiting, and is carried out after the next start."""
+    home, catalog = life.open_home(program.home.parent)
+    program = TrainerProgram(home.path)
+    with catalog:
+        steps = {"config.hyperparams.training.maxSteps": 4000}
+        first = runs.start(catalog, home, life.descriptor(steps))
+        second = runs.start(catalog, home, life.descriptor({"config.hyperparams.training.maxSteps": 5}))
+        with program.served(AKKA_ARITHMETIC_STEP_SECONDS="0.01") as service:
+            life.until(lambda: catalog.run(first.run_id).observed_step > 0, "a first step")
+            service.tell(signal.SIGTERM)
+            assert service.finished().code == 0
+        ended = catalog.run(first.run_id)
+        assert (ended.phase, ended.failure_code, ended.resumable) == ("FAILED", "WORKER_STOPPED", True)
+        assert catalog.run(second.run_id).phase == "QUEUED"
+        with program.served() as service:
+            life.until(lambda: catalog.run(second.run_id).phase == "COMPLETED", "the second run")
+            service.tell(signal.SIGTERM)
+            assert service.finished().code == 0
+
+
+def test_killed_it_leaves_nothing_in_the_way(program, capsys):
+    """After kill -9 nobody says that it runs, and the next one starts; a second signal of another kind ends at once."""
+    with program.served() as service:
+        service.process.kill()
+        service.finished()
+        assert program("status", capsys=capsys).code == 1
+    with program.served() as service:
+        service.tell(signal.SIGINT)
+        assert service.finished().code == 128 + signal.SIGINT
+
+
+def test_a_start_that_fails_says_why(program, capsys):
+    """A catalog of a newer trainer: `start` ends with the sentence of the service, and nothing is left behind."""
+    home, catalog = life.open_home(program.home.parent)
+    catalog.close()
+    program = TrainerProgram(home.path)
+    with sqlite3.connect(home.catalog) as database:
+        database.execute("INSERT INTO catalog_versions VALUES (999, 'later')")
+    database.close()
+    ended = program("start", "--port", "0", capsys=capsys)
+    assert (ended.code, ended.out) == (1, "")
+    assert "version 999, made by a newer akka-optimize" in ended.err
+    assert background.running(home.path) is None
+
+
+def test_a_taken_port_is_told(program, capsys):
+    """Another program has the port: the port is named, and the home is left alone."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        for command in ("serve", "start"):
+            ended = program(command, "--port", port, capsys=capsys)
+            assert (ended.code, ended.out) == (1, "")
+            assert f"cannot listen on port {port} of 127.0.0.1: address already in use" in ended.err
+
+
+def test_others_are_not_served_without_a_token(program, capsys):
+    """`serve --host 0.0.0.0` refuses to start, says why, and what to do."""
+    ended = program("serve", "--host", "0.0.0.0", capsys=capsys)
+    assert (ended.code, ended.out) == (1, "")
+    assert "without a token every one of them may start and delete runs" in ended.err
+    assert "--token-file" in ended.err
+
+
+def test_a_service_that_is_starting_is_not_ready(tmp_path):
+    """`training info` shows what the start is at, and fails; every other command is told to try again."""
+    with served(Starting(tmp_path, "bringing its tables up to date")) as host:
+        environ = {"TRAINER_URL": f"http://{host}", "HOME": str(tmp_path)}
+        info = invoke(["training", "info"], app=App(build_trainer), environ=environ)
+        listed = invoke(["training", "runs", "list"], app=App(build_trainer), environ=environ)
+    assert (info.code, "bringing its tables up to date" in info.out) == (1, True)
+    assert (listed.code, "the trainer is starting" in listed.err) == (3, True)
+
+
+def test_logs_are_shown_from_their_end(program, capsys):
+    """All, or the last lines; bytes go to a pipe as they are; no log is told."""
+    missing = program("logs", capsys=capsys)
+    assert (missing.code, "akka-trainer start" in missing.err) == (1, True)
+    program.home.mkdir()
+    (program.home / "service.log").write_bytes(b"one\ntwo\x1b[31m\nthree\n")
+    assert program("logs", capsys=capsys).out == "one\ntwo\x1b[31m\nthree\n"
+    assert program("logs", "--lines", "2", capsys=capsys).out == "two\x1b[31m\nthree\n"
+    assert program("logs", "--lines", "0", capsys=capsys).out == ""
+
+
+def test_a_log_is_followed_until_ctrl_c(program):
+    """What is added is printed as it comes, and Ctrl-C ends it without a traceback."""
+    program.home.mkdir()
+    log = program.home / "service.log"
+    log.write_text("one\n")
+    with program.spawn("logs", "-f") as process:
+        try:
+            assert process.stdout.readline() == "one\n"
+            with log.open("a") as file:
+                file.write("two\n")
+            assert process.stdout.readline() == "two\n"
+            process.send_signal(signal.SIGINT)
+            _, complaints = process.communicate(timeout=life.PATIENCE_SECONDS)
+        finally:
+            process.kill()
+    assert (process.returncode, complaints.strip()) == (130, "")
