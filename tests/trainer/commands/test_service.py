@@ -12,7 +12,7 @@ import pytest
 from support import life
 from support.commands import invoke
 from support.service import served
-from support.trainer_program import Ended, TrainerProgram
+from support.trainer_program import Ended, TrainerProgram, finished
 
 from akka_optimize.cli.app import App
 from akka_optimize.trainer import start as runs
@@ -67,6 +67,24 @@ def test_a_service_from_start_to_stop(program, capsys, tmp_path):
     assert background.running(program.home) is None
     assert program("status", capsys=capsys).code == 1
     assert program("stop", capsys=capsys) == Ended(0, "", f"no trainer serves {program.home}; nothing was stopped\n")
+
+
+def test_of_several_starts_one_serves(program):
+    """Started three times at once, one service answers, and everybody is told its address."""
+    begun = [program.spawn("start", "--port", "0") for _ in range(3)]
+    ended = [finished(process) for process in begun]
+    assert [each.code for each in ended] == [0, 0, 0]
+    assert {each.out.strip() for each in ended} == {background.running(program.home).address}
+
+
+def test_a_working_directory_that_is_gone_is_told(tmp_path, monkeypatch, capsys):
+    """A home below it cannot be named; one by its whole path can."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    ended = TrainerProgram(Path("home"))("status", capsys=capsys)
+    assert (ended.code, "is there no more" in ended.err) == (2, True)
+    assert TrainerProgram(tmp_path / "home")("status", capsys=capsys).code == 1
 
 
 def test_a_stop_loses_nothing(program, monkeypatch):

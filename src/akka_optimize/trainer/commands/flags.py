@@ -29,14 +29,19 @@ def warn(sentence: str) -> None:
 
 
 def folder(text: str) -> Path:
-    """The path of a home as typed. Raises WrongUsage (there is no home folder for `~`, or the path is no path)."""
+    """The path of a home as typed. Raises WrongUsage (no home folder for `~`, no working directory, no path at all)."""
     try:
         path = Path(text).expanduser()
     except RuntimeError:
         raise errors.WrongUsage("there is no home folder for ~", hint="name a folder with --home") from None
     if not text or "\0" in text:
         raise errors.WrongUsage(f"--home: {text!r} is not the path of a folder")
-    return path.absolute()
+    try:
+        return path.absolute()
+    except FileNotFoundError:
+        raise errors.WrongUsage(
+            f"--home {text} is below the working directory, which is there no more", hint="name it by its whole path"
+        ) from None
 
 
 def typed_home(home: Path) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from akka_optimize.trainer.service.asked import Asked
 
 POLL_SECONDS = 0.05
+JUST_BEGUN_SECONDS = 10.0  # between a service's lock and its record there is little to do, even on a busy machine
 
 
 @click.command()
@@ -43,11 +44,19 @@ def start(timeout: float, **given: Any) -> None:
     try:
         address = started(Home.open(asked.home), asked, timeout, flags.say)
     except errors.Conflict:
-        if _served(asked, timeout):  # somebody was quicker
+        if _soon_served(asked, timeout):  # somebody was quicker
             return
         raise
     flags.say(f"serving {asked.home}; to end it: akka-trainer stop{flags.typed_home(asked.home)}")
     click.echo(address)
+
+
+def _soon_served(asked: Asked, timeout: float) -> bool:
+    """The same, where another service has just begun and has not said yet where it is."""
+    deadline = time.monotonic() + min(timeout, JUST_BEGUN_SECONDS)
+    while not (found := _served(asked, timeout)) and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+    return found
 
 
 def _served(asked: Asked, timeout: float) -> bool:
