@@ -223,3 +223,17 @@ def test_damaged_curves_are_named(catalog: Catalog, data: bytes) -> None:
         with pytest.raises(errors.Refused, match=f"curves of run {run.run_id}"):
             act()
     assert list(catalog.metrics(other.run_id))
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["removed", "replaced"])
+def test_nothing_is_written_to_a_file_that_is_gone(home: Home, catalog: Catalog, replaced: bool) -> None:
+    """A catalog that was removed or replaced under a trainer takes nothing more: it would be lost without a word."""
+    content = home.catalog.read_bytes()
+    home.catalog.rename(home.catalog.with_name("aside"))
+    if replaced:
+        home.catalog.write_bytes(content)
+    with pytest.raises(errors.Refused, match="replaced while" if replaced else "removed while"):
+        catalog.add_workload("triage")
+    home.catalog.unlink(missing_ok=True)
+    home.catalog.with_name("aside").rename(home.catalog)
+    assert catalog.add_workload("triage").name == "triage"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -37,6 +38,7 @@ class Database:
     def __init__(self, path: Path, patience: float) -> None:
         """`patience`: seconds for which a transaction waits for another process."""
         self.path, self.patience = path, patience
+        self._file: tuple[int, int] | None = None  # device and number of the file that is open
         self._reader = create_engine(
             URL.create("sqlite", database=str(path)),
             connect_args={"timeout": patience, "check_same_thread": False},
@@ -58,6 +60,7 @@ class Database:
     def write(self) -> Iterator[Connection]:
         """A transaction that no other writer overlaps, from before its first read; committed whole or not at all."""
         with self._transaction(self._writer) as connection:
+            self._require_its_file()
             yield connection
 
     def prepare(self) -> None:
@@ -71,9 +74,26 @@ class Database:
         """Close every connection."""
         self._reader.dispose()
 
+    def _require_its_file(self) -> None:
+        """Raise Refused where the file at the path is no more the one that is open: what is written would be lost."""
+        if (now := self._found()) != self._file:
+            raise errors.Refused(
+                f"the catalog {self.path} was {'removed' if now is None else 'replaced'} while it was open",
+                hint="put it back, if there is a copy, and start the trainer anew",
+            )
+
+    def _found(self) -> tuple[int, int] | None:
+        try:
+            found = os.stat(self.path)
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
+
     @contextmanager
     def _transaction(self, engine: Engine) -> Iterator[Connection]:
         with self._translated(), engine.begin() as connection:
+            if self._file is None:
+                self._file = self._found()
             yield connection
 
     @contextmanager
