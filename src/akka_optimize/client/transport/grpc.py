@@ -31,6 +31,9 @@ OPTIONS: tuple[tuple[str, Any], ...] = (
     # An error travels in the head of an answer, and one that lists every faulty point of a grid is long.
     ("grpc.max_metadata_size", 1 << 20),
     ("grpc.absolute_max_metadata_size", 1 << 20),
+    # Curves are megabytes, and a command is over before the window has grown to fit them.
+    ("grpc.http2.lookahead_bytes", 4 << 20),
+    ("grpc.http2.max_frame_size", 1 << 20),
     ("grpc.keepalive_time_ms", PING_AFTER),
     ("grpc.keepalive_timeout_ms", PING_ANSWER),  # for what the system has not sent
     ("grpc.http2.ping_timeout_ms", PING_ANSWER),  # for what has arrived, and is not answered
