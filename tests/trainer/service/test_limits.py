@@ -119,7 +119,11 @@ def test_a_small_body_that_expands(host):
     assert post(host, "WriteUpload", fine, PROTO | {"content-encoding": "gzip"}).status_code == 200
 
 
-@pytest.mark.parametrize("packed", [b"nothing packed", gzip.compress(b"cut off")[:-5], gzip.compress(b"") * 2])
+@pytest.mark.parametrize(
+    "packed",
+    [b"nothing packed", gzip.compress(b"cut off")[:-5], gzip.compress(b"") * 2],
+    ids=["no-gzip", "cut-off", "several"],
+)
 def test_gzip_that_is_damaged(host, packed):
     """Cut off, followed by another, or no gzip at all."""
     reply = post(host, "WriteUpload", packed, PROTO | {"content-encoding": "gzip"})
