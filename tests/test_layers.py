@@ -19,14 +19,15 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
     "records": (set(), {"numpy"}),
     "core": ({"errors", "records"}, {"numpy"}),
+    "record": ({"core", "errors", "records"}, {"numpy"}),
     "documents": ({"errors"}, {"yaml"}),
     "protocol": ({"errors", "records"}, {"google", "numpy"}),
     "client": ({"documents", "protocol", "records", "errors"}, {"google", "grpc", "httpcore", "httpx", "tenacity"}),
-    "actions": ({"client", "core", "documents", "records", "errors"}, set()),
+    "actions": ({"client", "core", "documents", "record", "records", "errors"}, {"tensorboardX"}),
     "output": ({"records", "errors"}, {"jq", "rich"}),
     "cli": ({"actions", "client", "output", "errors", "wiring"}, {"click", "durationpy"}),
     "trainer": (
-        {"protocol", "records", "errors", "core", "documents"},
+        {"protocol", "record", "records", "errors", "core", "documents"},
         {
             *("click", "google", "grpc", "numpy", "safetensors", "sqlalchemy", "torch"),
             *("connectrpc", "grpc_health", "grpc_reflection", "h2", "hypercorn", "prometheus_client", "protobuf"),

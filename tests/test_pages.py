@@ -12,7 +12,11 @@ import pytest
 from support.pages import differences, transcripts
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["docs/guide/README.md", "docs/guide/sweeps.md", "docs/guide/service.md", "README.md"]
+PAGES = [
+    *(f"docs/guide/{name}.md" for name in ("README", "sweeps", "records", "service")),
+    "docs/record.md",
+    "README.md",
+]
 TOLERANCE = dict.fromkeys(PAGES, 0.0005) | {"README.md": 0.05}  # real training, whose last digits are the processor's
 MARK = "\x1e"
 LINK = re.compile(r"\]\((?!http)([^)#]+)")

@@ -86,10 +86,10 @@ def test_an_empty_value_is_wrong_usage(path, command, param):
         assert ": an empty value has no meaning here\n" in said
 
 
-def test_two_options_may_be_empty():
-    """`--json=` lists the fields, and a description may say nothing."""
+def test_three_options_may_be_empty():
+    """`--json=` lists the fields, and a description or a label may say nothing."""
     assert invoke("datasets list --json=").code == 0
-    assert set(MAY_BE_EMPTY) == {"--json", "--description"}
+    assert set(MAY_BE_EMPTY) == {"--json", "--config-name", "--description"}
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,14 @@ def test_latest_keeps_what_the_last_attempt_recorded(stretches):
     assert found.replaced == len(recorded) - len(expected)
 
 
+@pytest.mark.parametrize("attempts", [[1, 1], [1, 2]])
+def test_latest_counts_what_is_gone_already(attempts):
+    """The values that a curve lost when it was cut are added to those that it holds twice."""
+    assert latest(column([3.0, 2.0], steps=[5, 5 if attempts[1] == 2 else 6], attempts=attempts), 7).replaced == (
+        7 + attempts[1] - 1
+    )
+
+
 def test_latest_of_one_attempt_copies_nothing():
     """A million steps of a run that was never resumed are handed on as they are."""
     recorded = column([3.0, 2.0], steps=[5, 10])

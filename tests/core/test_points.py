@@ -114,6 +114,17 @@ def test_a_training_state_takes_another_learning_rate_and_nothing_else(field):
     assert points.path_fault(path, restore="weights") is None
 
 
+@pytest.mark.parametrize("field", CHANGEABLE, ids=lambda field: field.path)
+def test_a_run_that_is_continued_takes_the_rhythm_of_validation_too(field):
+    """The learning rate and how often it validates; any other field is refused with both, whatever the value."""
+    path, validation = below_config(field), "hyperparams.training.validationFrequencySteps"
+    expected = f"a run that is continued takes {RATE} and {validation} alone; `branch` changes more"
+    found = points.path_fault(path, restore="trainingState", continues=True)
+    assert found == (None if path in (RATE, validation) else expected)
+    problems = points.problems({path: None}, restore="trainingState", continues=True)
+    assert [problem.reason.startswith("null") for problem in problems] == [path in (RATE, validation)]
+
+
 INHERITED = "how a run is carried out is inherited from the parent; name a field of config"
 HORIZON = "the horizon of every child is --steps; leave it out"
 PATHS = [

@@ -132,7 +132,7 @@ VALUES = [
     pytest.param("config.hyperparams.training.validationShare", "0.9", "0.9", id="holds-out-most"),
     pytest.param("execution.sequencesPerPass", "3", "3", id="division-that-does-not-divide"),
     pytest.param("execution.sequencesPerPass", "16", "16", id="a-pass-larger-than-an-update"),
-    pytest.param("execution.gpus", "2", "one device", id="more-devices-than-there-are"),
+    pytest.param("execution.gpus", "9", "1 to 8", id="more-devices-than-a-run-takes"),
     pytest.param("execution.saveEvery", "0", "0", id="save-every-0"),
 ]
 

@@ -43,6 +43,11 @@ def fan(token, trainer, catalog, parent):
     return {point.child_run_id for point in trainer.submit_branches(asked).points}
 
 
+def repeat(token, trainer, _catalog, parent):
+    """Two repeats; their ids."""
+    return {run.run_id for run in trainer.repeat_run(parent.run_id, times=2, submission_id=token).runs}
+
+
 def length(client, host, submit, *known):
     """Bytes each way of one submission that goes well."""
     with proxy(host) as passing, CLIENTS[client](passing.host) as transport:
@@ -50,7 +55,7 @@ def length(client, host, submit, *known):
         return dict(passing.carried)
 
 
-SUBMISSIONS = {"a run": (start, 1), "three branches": (fan, 3)}
+SUBMISSIONS = {"a run": (start, 1), "three branches": (fan, 3), "two repeats": (repeat, 2)}
 
 
 @pytest.fixture(params=SUBMISSIONS)

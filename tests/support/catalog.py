@@ -102,18 +102,20 @@ def make_run(
     """A run with these curves, in any phase; no worker and no folder has to do with it.
 
     `loss` and `grad_norm` were recorded at the steps `at`, by default 1, 2, …; `attempts` adds those of a second,
-    third, … attempt, and `columns` further columns of the first, each with steps of its own. `merged` stores the
-    curves as they are at a run's end. The rest is `new_run`'s.
+    third, … attempt, whatever those before it have there, and `columns` further columns of the first, each with steps
+    of its own. `merged` stores the curves as they are at a run's end. The rest is `new_run`'s.
     """
     first = np.arange(1, len(loss) + 1) if at is None else np.asarray(at)
     curves = [(first, loss, grad_norm), *attempts]
     last = max((int(steps[-1]) for steps, _, _ in curves if len(steps)), default=0)
     run_id = catalog.add_run(new_run(catalog, **({"steps": max(last, 1)} | stated))).run_id
-    for number, (steps, values, norms) in enumerate(curves, 1):
+    for number in range(1, len(curves) + 1):
         catalog.set_phase(run_id, "QUEUED", only_from=("FAILED",))
         claimed = catalog.claim()
         assert claimed is not None, "no other run may wait in the queue"
         assert claimed.run_id == run_id, "no other run may wait in the queue"
+        catalog.set_phase(run_id, "FAILED" if number < len(curves) else phase, only_from=("PREPARING",))
+    for number, (steps, values, norms) in enumerate(curves, 1):  # after all claims, each of which would cut a curve
         further = dict(columns or {}) if number == 1 else {}
         together = {"loss": values} | ({} if norms is None else {"gradNorm": norms})
         together |= {name: column for name, (own, column) in further.items() if np.array_equal(own, steps)}
@@ -122,7 +124,6 @@ def make_run(
             own, column = further[name]
             chunks += chunked(number, own, {name: column})
         catalog.record(run_id, chunks, observed_step=last, loss=float(values[-1]) if len(values) else None)
-        catalog.set_phase(run_id, "FAILED" if number < len(curves) else phase, only_from=("PREPARING",))
     if merged:
         catalog.merge_metrics(run_id)
     return catalog.run(run_id)

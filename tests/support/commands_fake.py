@@ -11,6 +11,7 @@ import numpy as np
 from support.commands import Clients, RecordingApp, invoke
 from support.curves import a_run, column
 
+from akka_optimize.actions.training.runs import origin as origins
 from akka_optimize.client.trainer import Trainer
 from akka_optimize.output.console import Console
 from akka_optimize.records import (
@@ -23,7 +24,9 @@ from akka_optimize.records import (
     Hparams,
     Info,
     Metrics,
+    Origin,
     Page,
+    Repeats,
     ResolvedRun,
     RunEvent,
     RunTree,
@@ -66,6 +69,7 @@ CHILD = replace(
 POINT = Branch(0, "rank=16", CHILD.changes, CHILD.run_id, False, "a" * 12, {"seed": 0}, {"gpus": 1}, None, False, None)
 FAN = Branches(RUN.run_id, CHILD.source_snapshot_id, "weights", 40, "token", (POINT,), Fan(0, 1, 1, 50), ("a note",))
 METRICS = Metrics({"loss": column([3.0, 2.0, 1.0]), "gradNorm": column(np.ones(3))})
+ORIGIN = Origin("c" * 40, None)
 DESCRIPTOR = "kind: run\nconfig: {seed: 0}\n"
 
 
@@ -114,6 +118,7 @@ def client(**answers: Any) -> Any:
         "base_model": MODEL,
         "validate_run": RESOLVED,
         "start_run": RUN,
+        "repeat_run": lambda _ref, *, times, **_: Repeats((CHILD,) * times, ("a note",)),
         "runs": Page((RUN,), 0, 1),
         "run": lambda ref: BASELINE if ref.startswith(("be2a", "second")) else RUN,
         "cancel_run": RUN,
@@ -146,12 +151,17 @@ def carry_out(
     stdin: str = "",
     environ: dict[str, str] | None = None,
     console: Console | None = None,
+    origin: BaseException | None = None,
     **answers: Any,
 ) -> Done:
-    """Carry out a command line (text is split at blanks) against `client(**answers)`."""
+    """Carry out a command line (text is split at blanks) against `client(**answers)`, in a folder of ORIGIN.
+
+    `origin`: what is raised, instead, when the folder is looked at.
+    """
     trainer = client(**answers)
     app = RecordingApp(Clients(trainer))
     app._console = console
-    ended = invoke(argv, app=app, environ=environ, stdin=stdin)
+    with mock.patch.object(origins, "origin", return_value=ORIGIN, side_effect=origin):
+        ended = invoke(argv, app=app, environ=environ, stdin=stdin)
     calls = [call for call in trainer.mock_calls if call != mock.call.close()]
     return Done(ended.code, ended.out, ended.err, app.emitted, calls)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from support import life
@@ -11,7 +12,7 @@ from support import life
 from akka_optimize.core import descriptor, plans
 from akka_optimize.records import Division, Document
 from akka_optimize.trainer import base_models
-from akka_optimize.trainer.engines import Job
+from akka_optimize.trainer.engines import Job, Session, Step
 
 MODEL = "akka/byte-decoder-1m"
 OPTIMIZER = "config.hyperparams.optimizer"
@@ -34,12 +35,32 @@ def rows(count: int = 24, longest: int = 12) -> list[Document]:
 
 
 def job(
-    settings: Mapping[str, Any] | None = None, *, steps: int = 5, passes: int = 1, chats: list[Document] | None = None
+    settings: Mapping[str, Any] | None = None,
+    *,
+    steps: int = 5,
+    passes: int = 1,
+    devices: int = 1,
+    chats: list[Document] | None = None,
 ) -> Job:
-    """A job of `steps` updates of 8 rows in this many passes; `settings` change the descriptor by dotted path."""
+    """A job of `steps` updates of 8 rows, in this many passes on each of so many devices.
+
+    `settings` change the descriptor by dotted path.
+    """
     document = life.descriptor({f"{OPTIMIZER}.learningRate": 1e-3, **(settings or {})})
     config = descriptor.resolve(document).config
     model = base_models.find(MODEL)
     plan = plans.plan(config, dataset_hash="0" * 64, steps=steps, base_model=model.repository, revision=model.revision)
     size = config["hyperparams"]["training"]["sequencesPerUpdate"]
-    return Job("0" * 16, plan, Division(1, size // passes, passes, size), chats or rows(), model)
+    division = Division(devices, size // (devices * passes), passes, size)
+    return Job("0" * 16, plan, division, chats or rows(), model)
+
+
+def advance(session: Session, updates: int) -> list[Step]:
+    """The records of the next updates, without the time that each took."""
+    steps = session.steps()
+    return [replace(next(steps), seconds=0.0) for _ in range(updates)]
+
+
+def curve(session: Session) -> list[Step]:
+    """The records of all updates that are left, without the time that each took."""
+    return [replace(step, seconds=0.0) for step in session.steps()]

@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,26 @@ from akka_optimize.trainer.service import background
 
 PROGRAM = [sys.executable, "-m", "akka_optimize.trainer.main"]
 PATIENCE_SECONDS = 60.0
+CHANGED = """
+import sys, threading
+from akka_optimize.trainer import main
+from akka_optimize.trainer.service import life
+
+class Endless:
+    def GetRun(self, request, call):
+        threading.Event().wait()
+
+def endless(home):
+    return Endless()
+
+def opening(home):
+    threading.Event().wait()
+
+life.opened = {opened}
+main.main(sys.argv[1:])
+"""
+ENDLESS = [sys.executable, "-c", CHANGED.format(opened="endless")]  # one method, and its calls do not end
+OPENING = [sys.executable, "-c", CHANGED.format(opened="opening")]  # a home that is never open
 READY = re.compile(r"ready at (http\S+?)[; ]")
 
 
@@ -35,8 +55,9 @@ class Ended:
 class TrainerProgram:
     """The program on one home."""
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
+    def __init__(self, home: Path, program: Sequence[str] = PROGRAM) -> None:
+        """`program` is what a process is started with: the real one, or one whose inside a test has changed."""
+        self.home, self.program = home, program
 
     def __call__(self, *argv: str, capsys: pytest.CaptureFixture[str]) -> Ended:
         """Carry out a command in this process."""
@@ -50,7 +71,7 @@ class TrainerProgram:
         """Start a command as a process, with pipes to what it prints."""
         kept = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
         return subprocess.Popen(
-            [*PROGRAM, argv[0], "--home", str(self.home), *argv[1:]],
+            [*self.program, argv[0], "--home", str(self.home), *argv[1:]],
             env=kept | {"OMP_NUM_THREADS": "1"} | environ,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

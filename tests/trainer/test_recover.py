@@ -59,7 +59,7 @@ def test_a_lost_run_gets_its_last_files(trainer):
     folder = trainer[1].path / run.folder
     (folder / "snapshots" / ".tmp-5").mkdir()
     recover.recover(*trainer)
-    assert (folder / "metrics.csv").read_text().splitlines()[1].startswith("7,2.5,")
+    assert (folder / "metrics.csv").read_text().splitlines()[1].startswith("7,1,2.5,")
     assert json.loads((folder / "summary.json").read_text())["failureCode"] == "WORKER_LOST"
     assert list((folder / "snapshots").iterdir()) == []
     body, _, last = (folder / "checksums.txt").read_text().rstrip("\n").rpartition("\n")

@@ -65,7 +65,6 @@ REFUSALS = [
     pytest.param({"config.dataset": "nothing"}, errors.NotFound, "config.dataset", id="unknown-dataset"),
     pytest.param({"baseModel": "org/none"}, errors.NotFound, "baseModel", id="unknown-base-model"),
     pytest.param({"config.maxSeqLength": 5000}, errors.Invalid, "config.maxSeqLength", id="longer-than-the-context"),
-    pytest.param({"execution.gpus": 2}, errors.Unsupported, "execution.gpus", id="two-devices"),
     pytest.param({"config.maxSeqLength": 8}, errors.Refused, "config.maxSeqLength", id="rows-all-too-long"),
     pytest.param({"execution.sequencesPerPass": 3}, errors.Invalid, "execution.sequencesPerPass", id="does-not-divide"),
     pytest.param(

@@ -225,3 +225,43 @@ def forget(catalog, run_id):
     """End a run and delete it."""
     catalog.request_cancel(run_id)
     catalog.delete_run(run_id)
+
+
+def test_a_paused_run_is_watched_on(trainer):
+    """A pause is told and ends nothing; a resumed run waits, trains and ends before the same watcher's eyes."""
+    catalog, home = trainer
+    run_id = queued(trainer)
+    script = Script(
+        lambda: catalog.request_pause(run_id, "save"),
+        lambda: None,
+        lambda: catalog.requeue(run_id),
+        lambda: catalog.request_cancel(run_id),
+    )
+    events = list(watch.watch(watch.Lookout(catalog, home), run_id, sleep=script))
+    assert [(event.phase, event.terminal) for event in events] == [
+        ("QUEUED", False),
+        ("PAUSED", False),
+        ("QUEUED", False),
+        ("CANCELLED", True),
+    ]
+
+
+def test_no_worker_is_started_for_a_paused_run(trainer):
+    """It waits for somebody, and not for its turn."""
+    catalog, home = trainer
+    run_id = queued(trainer)
+    catalog.request_pause(run_id, "latest")
+    script = Script(*[lambda: None] * 30, lambda: catalog.request_cancel(run_id))
+    list(watch.watch(watch.Lookout(catalog, home), run_id, sleep=script))
+    assert LAUNCHED == []
+
+
+def test_a_lost_worker_of_a_run_that_was_to_pause(trainer):
+    """Where nothing was to be saved its end is the pause, and the watch goes on."""
+    catalog, home = trainer
+    run_id = queued(trainer)
+    _, lock = claims.take(catalog, home)
+    catalog.request_pause(run_id, "latest")
+    script = Script(lock.release, lambda: None, lambda: catalog.request_cancel(run_id))
+    events = list(watch.watch(watch.Lookout(catalog, home), run_id, sleep=script))
+    assert [event.phase for event in events] == ["PREPARING", "PAUSED", "CANCELLED"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -150,7 +151,7 @@ class CommandGroup(_Inheriting, click.Group):
     """A group whose children are imported when they are used.
 
     `children`: name -> one-line help. The child `engine-config` is the attribute `engine_config` of the module
-    `PACKAGE.engine_config`. `aliases`: another name -> the child's.
+    `PACKAGE.engine_config`, `import` is `import_`, for Python keeps that word to itself. `aliases`: another name -> the child's.
     """
 
     def __init__(
@@ -186,7 +187,7 @@ class CommandGroup(_Inheriting, click.Group):
         name = self.aliases.get(cmd_name, cmd_name)
         if name not in self.children:
             return None
-        attribute = name.replace("-", "_")
+        attribute = name.replace("-", "_") + "_" * iskeyword(name)
         command = getattr(import_module(f"{self.package}.{attribute}"), attribute)
         assert isinstance(command, click.Command), f"{self.package}.{attribute} defines no command {attribute}"
         return command

@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from akka_optimize.cli.paramtypes import GoDuration
 
 GIVEN = "akka_optimize.given"
-MAY_BE_EMPTY = frozenset({"--description", "--json"})  # no description, and a question for the names of the fields
+MAY_BE_EMPTY = frozenset({"--config-name", "--description", "--json"})  # none, and a question for the names of fields
 
 
 class InheritedOption(click.Option):

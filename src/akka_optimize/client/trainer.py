@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from akka_optimize import records
 from akka_optimize.client import uploads
-from akka_optimize.protocol import convert
+from akka_optimize.protocol import convert, convert_folder
 from akka_optimize.protocol import trainer_pb2 as pb
 
 if TYPE_CHECKING:
@@ -103,14 +103,14 @@ class Trainer:
         request = pb.ValidateRunRequest(descriptor_json=_json(descriptor))
         return convert.resolved_run(self._call("ValidateRun", request, pb.ResolvedRun))
 
-    def start_run(self, descriptor: records.Document) -> records.Run:
+    def start_run(self, descriptor: records.Document, *, origin: records.Origin | None = None) -> records.Run:
         """Check a descriptor and queue its run. Raises as `validate_run`, and Conflict, Exhausted.
 
         A descriptor without a `submissionId` gets a new one, so that to send it again never starts a second run.
         """
         if descriptor.get("submissionId") is None:
             descriptor = {**descriptor, "submissionId": secrets.token_hex(16)}
-        request = pb.StartRunRequest(descriptor_json=_json(descriptor))
+        request = pb.StartRunRequest(descriptor_json=_json(descriptor), origin=convert_folder.to_origin(origin))
         return convert.run(self._call("StartRun", request, pb.Run))
 
     def runs(
@@ -158,6 +158,78 @@ class Trainer:
         """The flat settings that decide the arithmetic, with their `sha`. Raises NotFound, Ambiguous."""
         request = pb.GetHparamsRequest(run_id=ref)
         return convert.hparams(self._call("GetHparams", request, pb.Hparams))
+
+    def pause_run(self, ref: str, *, checkpoint: str) -> records.Run:
+        """Ask a run to pause, `checkpoint` being "save" or "latest". Raises NotFound, Ambiguous, Invalid, Refused."""
+        return convert.run(self._call("PauseRun", pb.PauseRunRequest(run_id=ref, checkpoint=checkpoint), pb.Run))
+
+    def resume_run(self, ref: str) -> records.Run:
+        """Queue a paused or resumable run for another attempt. Raises NotFound, Ambiguous, Refused."""
+        return convert.run(self._call("ResumeRun", pb.ResumeRunRequest(run_id=ref), pb.Run))
+
+    def repeat_run(
+        self, ref: str, *, times: int, submission_id: str, origin: records.Origin | None = None
+    ) -> records.Repeats:
+        """Start a run's plan again. Raises NotFound, Ambiguous, Invalid, Refused, Conflict, Exhausted."""
+        request = pb.RepeatRunRequest(
+            run_id=ref, times=times, submission_id=submission_id, origin=convert_folder.to_origin(origin)
+        )
+        return convert_folder.repeats(self._call("RepeatRun", request, pb.RepeatRunReply))
+
+    def annotate_run(
+        self, ref: str, *, comment: str | None = None, description: str | None = None, config_name: str | None = None
+    ) -> records.Run:
+        """Add a comment; set, or by "" clear, description and label. Raises NotFound, Ambiguous, Invalid, Exhausted."""
+        request = pb.AnnotateRunRequest(
+            run_id=ref, comment=comment or "", description=description, config_name=config_name
+        )
+        return convert.run(self._call("AnnotateRun", request, pb.Run))
+
+    def engine_config(self, ref: str) -> records.EngineConfig:
+        """What the run's engine was asked for, and made of it. Raises NotFound, Ambiguous."""
+        request = pb.GetEngineConfigRequest(run_id=ref)
+        return convert_folder.engine_config(self._call("GetEngineConfig", request, pb.EngineConfig))
+
+    def engine_runtime(self, ref: str) -> records.EngineRuntime:
+        """What the run's engine decided and used. Raises NotFound, Ambiguous."""
+        request = pb.GetEngineRuntimeRequest(run_id=ref)
+        return convert_folder.engine_runtime(self._call("GetEngineRuntime", request, pb.EngineRuntime))
+
+    # folders
+
+    def verify_run(self, ref: str) -> records.Verification:
+        """Check the files of a run's record, where the trainer is. Raises NotFound, Ambiguous."""
+        return convert_folder.verification(self._call("VerifyRun", pb.VerifyRunRequest(run_id=ref), pb.Verification))
+
+    def export_run(self, ref: str) -> Iterator[records.ExportPart]:
+        """The folders of a run and its ancestors, roots first, however long it takes. Raises NotFound, Ambiguous,
+        Refused."""
+        request = pb.ExportRunRequest(run_id=ref)
+        stream = self._transport.stream("ExportRun", request, pb.ExportPart, timeout=None)
+        return map(convert_folder.export_part, stream)
+
+    def upload(self, source: BinaryIO) -> tuple[str, str]:
+        """Send a file of a run's record; the upload's id and the sha256 of its bytes.
+
+        Raises Invalid (it changed meanwhile), Exhausted (the trainer's disk), OSError (reading).
+        """
+        content = uploads.Content(source, record=True)
+        upload_id = secrets.token_hex(16)
+        for offset, data in content.parts():
+            part = pb.WriteUploadRequest(upload_id=upload_id, offset=offset, data=data, record=True)
+            self._call("WriteUpload", part, pb.WriteUploadReply)
+        return upload_id, content.sha256
+
+    def import_runs(self, folders: tuple[records.UploadedFolder, ...], *, patience: float = 0.0) -> records.Imported:
+        """Take uploaded folders into the catalog. Raises NotFound, Invalid, Conflict, Refused, Exhausted.
+
+        `patience`: seconds beyond those that each call has, for the trainer to read all of it.
+        """
+        request = convert_folder.to_import(folders)
+        allowed = self._timeout + patience
+        return convert_folder.imported(
+            self._transport.unary("ImportRuns", request, pb.ImportRunsReply, timeout=allowed)
+        )
 
     # branches
 
@@ -229,6 +301,8 @@ def _branches_request(asked: records.FanRequest) -> pb.BranchesRequest:
         submission_id=asked.submission_id,
         points=[pb.BranchPoint(changes_json=_json(dict(point))) for point in asked.points],
         description=asked.description or "",
+        origin=convert_folder.to_origin(asked.origin),
+        continues=asked.continues,
     )
 
 

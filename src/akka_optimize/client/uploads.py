@@ -14,21 +14,24 @@ MOST_BYTES = 64 << 20
 
 
 class Content:
-    """What a file holds from where it stands on: `size` bytes with this `sha256`, in hex."""
+    """What a file holds from where it stands on: `size` bytes with this `sha256`, in hex.
 
-    def __init__(self, source: BinaryIO) -> None:
+    A file of a run's `record` may be empty, and of any size; rows of a dataset may not.
+    """
+
+    def __init__(self, source: BinaryIO, *, record: bool = False) -> None:
         """Read it once. Raises Invalid (nothing is there), Exhausted (over 64 MiB), OSError."""
-        self._source, self._start = source, source.tell()
+        self._source, self._start, self._record = source, source.tell(), record
         digest, self.size = hashlib.sha256(), 0
         for _, data in self._read():
             digest.update(data)
             self.size += len(data)
         self.sha256 = digest.hexdigest()
-        if not self.size:
+        if not self.size and not record:
             raise errors.Invalid("the file is empty", hint="write one chat example a line, as JSON")
 
     def parts(self) -> Iterator[tuple[int, bytes]]:
-        """Read it again: each part of at most 1 MiB, after the offset that it begins at.
+        """Read it again: each part of at most 1 MiB, after the offset that it begins at; one for an empty file, too.
 
         Raises Invalid when the bytes are no longer the same, OSError.
         """
@@ -40,6 +43,8 @@ class Content:
             if size > self.size:
                 break
             yield offset, data
+        if not self.size and not size:
+            yield 0, b""
         if digest.hexdigest() != self.sha256:
             raise errors.Invalid(
                 "the file changed while it was uploaded, and nothing was registered",
@@ -49,7 +54,8 @@ class Content:
     def _read(self) -> Iterator[tuple[int, bytes]]:
         offset = 0
         while data := self._source.read(PART_BYTES):
-            check_size(offset + len(data))
+            if not self._record:
+                check_size(offset + len(data))
             yield offset, data
             offset += len(data)
 

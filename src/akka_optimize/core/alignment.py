@@ -16,7 +16,7 @@ class Latest(NamedTuple):
 
     steps: np.ndarray
     values: np.ndarray
-    replaced: int  # values that a later attempt recorded again
+    replaced: int  # values that gave way to those of a later attempt
 
 
 class Alignment(NamedTuple):
@@ -29,19 +29,20 @@ class Alignment(NamedTuple):
     only_baseline: Ranges
 
 
-def latest(column: Column) -> Latest:
+def latest(column: Column, replaced: int = 0) -> Latest:
     """Each step once, in step order; where a step was recorded twice, the latest attempt's value.
 
     A column is in attempt order, and the steps of one attempt ascend: with a single attempt there is nothing to
-    replace, nothing to look at, and the arrays are handed back uncopied.
+    replace, nothing to look at, and the arrays are handed back uncopied. `replaced` counts the values that are gone
+    from the column already, as a run's curves are cut where another attempt at it goes on.
     """
     steps, values, attempts = column.steps, column.values, column.attempts
     if not len(steps) or attempts[0] == attempts[-1]:
-        return Latest(steps, values, 0)
+        return Latest(steps, values, replaced)
     order = np.argsort(steps, kind="stable")  # of one step's values the latest attempt's comes last
     steps, values = steps[order], values[order]
     last = np.append(steps[1:] != steps[:-1], True)  # (recorded,)
-    return Latest(steps[last], values[last], int(len(steps) - last.sum()))
+    return Latest(steps[last], values[last], replaced + int(len(steps) - last.sum()))
 
 
 def align(run: Latest, baseline: Latest) -> Alignment:

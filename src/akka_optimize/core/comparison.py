@@ -24,19 +24,22 @@ def compare(
     run_norm: Column | None = None,
     baseline_norm: Column | None = None,
     *,
+    run_replaced: int = 0,
+    baseline_replaced: int = 0,
     window: int = 10,
     margin: float = 0.03,
     spike_factor: float = 10.0,
 ) -> Curves:
     """Compare the losses of every step that both runs recorded, and look for spikes in all that each recorded.
 
-    `run_norm` and `baseline_norm` are gradient norms before clipping; None when a run recorded none.
+    `run_norm` and `baseline_norm` are gradient norms before clipping; None when a run recorded none. `run_replaced` and
+    `baseline_replaced`: steps that a dead attempt had recorded, and that are no longer in the curves.
 
     Raises Invalid for a window below 1, a margin below 0 or a spike factor not above 0, and Refused when the two have
     no step in common.
     """
     _check(window, margin, spike_factor)
-    run, baseline = latest(run_loss), latest(baseline_loss)
+    run, baseline = latest(run_loss, run_replaced), latest(baseline_loss, baseline_replaced)
     pairs = align(run, baseline)
     if not len(pairs.steps):
         raise Refused(

@@ -216,9 +216,7 @@ FIELDS: tuple[Field, ...] = (
         default=0,
         minimum=0,
     ),
-    Field(
-        "execution.gpus", "int", "division", "devices, of which this release takes one", default=1, minimum=1, maximum=8
-    ),
+    Field("execution.gpus", "int", "division", "devices; on a CPU, processes", default=1, minimum=1, maximum=8),
     Field(
         "execution.sequencesPerPass",
         "int",

@@ -16,12 +16,13 @@ from akka_optimize.errors import Invalid
 from akka_optimize.records import Difference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from akka_optimize.records import Document
 
 MOST_STEPS = 2**53 - 1  # the largest integer that every JSON reader carries exactly
 
+HORIZON = "hyperparams.training.steps"
 _ABSENT = object()
 
 
@@ -67,6 +68,25 @@ def differences(run: Document, baseline: Document) -> tuple[Difference, ...]:
     differ, as they do in the hash. Where a mapping meets anything else, both are shown whole.
     """
     return tuple(sorted(_walk((), run, baseline), key=lambda found: found.path))
+
+
+def changed(plan: Document, earlier: Document) -> list[Document]:
+    """`differences` of a plan from an earlier one, each as `{path, from, to}`."""
+    return [{"path": each.path, "from": each.baseline, "to": each.run} for each in differences(plan, earlier)]
+
+
+def choices(changed: Iterable[Document]) -> list[Document]:
+    """Those of `changed` that somebody chose to change; a child has another source and horizon whatever it changes."""
+    return [each for each in changed if each["path"] != HORIZON and each["path"].split(".")[0] != "source"]
+
+
+def several(changed: Iterable[Document]) -> bool:
+    """Is more than one of `changed` a choice? Then a comparison cannot tell which one did what.
+
+    A base model, with name and revision, is one.
+    """
+    paths = (each["path"] for each in choices(changed))
+    return len({"baseModel" if path.startswith("baseModel.") else path for path in paths}) > 1
 
 
 def horizon(config: Document, rows: int) -> int:

@@ -26,6 +26,7 @@ __all__ = ["RESTORES", "canonical", "child_run_id", "flatten", "label", "nested"
 
 RESTORES = ("weights", "trainingState")
 LEARNING_RATE = "hyperparams.optimizer.learningRate"
+VALIDATION = "hyperparams.training.validationFrequencySteps"
 ID_DIGITS = 16
 
 _TRAINING = "hyperparams.training"
@@ -77,25 +78,28 @@ def child_run_id(token: str, changes: Mapping[str, Any]) -> str:
     return hashlib.sha256(f"{token}\n{canonical(changes)}".encode()).hexdigest()[:ID_DIGITS]
 
 
-def problems(changes: Mapping[str, Any], *, restore: str = "weights") -> tuple[Problem, ...]:
+def problems(
+    changes: Mapping[str, Any], *, restore: str = "weights", continues: bool = False
+) -> tuple[Problem, ...]:
     """Every fault of a point that can be told without a base model and a dataset; none for a good one.
 
-    A path must name a field of `config` other than the horizon, and under `trainingState` the learning rate.
+    A path must name a field of `config` other than the horizon; under `trainingState` the learning rate, or for a child
+    that `continues` its parent the rhythm of validation.
     """
     found = []
     for path, value in changes.items():
-        reason = path_fault(path, restore=restore) or _value_fault(path, value)
+        reason = path_fault(path, restore=restore, continues=continues) or _value_fault(path, value)
         if reason:
             found.append(Problem(path, value, reason))
     return tuple(found)
 
 
-def path_fault(path: str, *, restore: str = "weights") -> str | None:
+def path_fault(path: str, *, restore: str = "weights", continues: bool = False) -> str | None:
     """Why a child cannot set `path` to anything, and what to write instead; None when it can."""
     first = path.split(".")[0]
     if first == "config":
         below = path.removeprefix("config.")
-        known = below != path and path_fault(below, restore=restore)
+        known = below != path and path_fault(below, restore=restore, continues=continues)
         return known or f"paths begin below config; write {below if below != path else 'them without it'}"
     if path in _HORIZON:
         return "the horizon of every child is --steps; leave it out"
@@ -105,9 +109,11 @@ def path_fault(path: str, *, restore: str = "weights") -> str | None:
         return f"a group of fields, and no field; name one of them, such as {_first_inside(path)}"
     if f"config.{path}" not in BY_PATH:
         return _unknown(path)
-    if restore == "trainingState" and path != LEARNING_RATE:
-        return f"not under --restore trainingState, which takes {LEARNING_RATE} alone"
-    return None
+    if restore != "trainingState" or path == LEARNING_RATE or (continues and path == VALIDATION):
+        return None
+    if continues:
+        return f"a run that is continued takes {LEARNING_RATE} and {VALIDATION} alone; `branch` changes more"
+    return f"not under --restore trainingState, which takes {LEARNING_RATE} alone"
 
 
 def _value_fault(path: str, value: Any) -> str | None:

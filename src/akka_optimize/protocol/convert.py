@@ -126,8 +126,11 @@ def to_resolved_run(record: records.ResolvedRun) -> pb.ResolvedRun:
 _RUN_TEXTS = (
     *("name", "purpose", "description", "config_name", "dataset_name", "grader", "submission_id"),
     *("failure_code", "failure_reason", "started_at", "ended_at", "parent_run_id", "source_snapshot_id", "restore"),
+    *("best_snapshot_id", "last_snapshot_id", "repeats"),
 )
-_RUN_DOCUMENTS = ("plan", "config", "execution", "environment", "changes")
+_RUN_DOCUMENTS = ("plan", "config", "execution", "environment", "changes", "origin")
+_RUN_NUMBERS = ("saved_step", "source_step", "best_step")  # 0 stands for none
+_RUN_LOSSES = ("loss", "validation_loss", "best_validation_loss")
 
 
 def run(message: pb.Run) -> records.Run:
@@ -141,10 +144,11 @@ def run(message: pb.Run) -> records.Run:
             message,
             records.Run,
             division=division(message.division),
-            saved_step=message.saved_step or None,
-            source_step=message.source_step or None,
-            loss=_optional(message, "loss"),
-            validation_loss=_optional(message, "validation_loss"),
+            pause=_pause(message.pause) if message.HasField("pause") else None,
+            events=tuple(json.loads(message.events_json or "[]")),
+            changed=tuple(json.loads(message.changed_json)) if message.changed_json else None,
+            **{name: getattr(message, name) or None for name in _RUN_NUMBERS},
+            **{name: _optional(message, name) for name in _RUN_LOSSES},
             **own,
         )
     )
@@ -155,8 +159,20 @@ def to_run(record: records.Run) -> pb.Run:
     own: dict[str, Any] = {f"{name}_json": _dump(getattr(record, name)) for name in _RUN_DOCUMENTS}
     own["plan_json"] = json.dumps(record.plan, sort_keys=True)
     own["division"] = to_division(record.division)
-    plain = {f.name for f in fields(record)} - {*_RUN_DOCUMENTS, "division"}
+    own["pause"] = None if record.pause is None else _to_pause(record.pause)
+    own["events_json"] = json.dumps(record.events, ensure_ascii=False) if record.events else ""
+    own["changed_json"] = "" if record.changed is None else json.dumps(record.changed, ensure_ascii=False)
+    plain = {f.name for f in fields(record)} - {*_RUN_DOCUMENTS, "division", "pause", "events", "changed"}
     return pb.Run(**own, **{name: getattr(record, name) for name in plain})
+
+
+def _pause(message: pb.Pause) -> records.Pause:
+    own = {"checkpoint": _text(message.checkpoint), "reason": _text(message.reason)}
+    return records.Pause(**_shared(message, records.Pause, saved_step=message.saved_step or None, **own))
+
+
+def _to_pause(record: records.Pause) -> pb.Pause:
+    return pb.Pause(**{f.name: getattr(record, f.name) for f in fields(record)})
 
 
 def run_event(message: pb.RunEvent) -> records.RunEvent:

@@ -43,14 +43,16 @@ class Info(_message.Message):
     def __init__(self, backend: _Optional[str] = ..., version: _Optional[str] = ..., home: _Optional[str] = ..., workers: _Optional[int] = ..., queued: _Optional[int] = ..., running: _Optional[int] = ..., startup: _Optional[str] = ..., notes: _Optional[_Iterable[str]] = ..., build: _Optional[str] = ..., started_at: _Optional[str] = ...) -> None: ...
 
 class WriteUploadRequest(_message.Message):
-    __slots__ = ("upload_id", "offset", "data")
+    __slots__ = ("upload_id", "offset", "data", "record")
     UPLOAD_ID_FIELD_NUMBER: _ClassVar[int]
     OFFSET_FIELD_NUMBER: _ClassVar[int]
     DATA_FIELD_NUMBER: _ClassVar[int]
+    RECORD_FIELD_NUMBER: _ClassVar[int]
     upload_id: str
     offset: int
     data: bytes
-    def __init__(self, upload_id: _Optional[str] = ..., offset: _Optional[int] = ..., data: _Optional[bytes] = ...) -> None: ...
+    record: bool
+    def __init__(self, upload_id: _Optional[str] = ..., offset: _Optional[int] = ..., data: _Optional[bytes] = ..., record: _Optional[bool] = ...) -> None: ...
 
 class WriteUploadReply(_message.Message):
     __slots__ = ("size",)
@@ -203,10 +205,22 @@ class ValidateRunRequest(_message.Message):
     def __init__(self, descriptor_json: _Optional[str] = ...) -> None: ...
 
 class StartRunRequest(_message.Message):
-    __slots__ = ("descriptor_json",)
+    __slots__ = ("descriptor_json", "origin")
     DESCRIPTOR_JSON_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
     descriptor_json: str
-    def __init__(self, descriptor_json: _Optional[str] = ...) -> None: ...
+    origin: Origin
+    def __init__(self, descriptor_json: _Optional[str] = ..., origin: _Optional[_Union[Origin, _Mapping]] = ...) -> None: ...
+
+class Origin(_message.Message):
+    __slots__ = ("commit", "diff_sha256", "diff")
+    COMMIT_FIELD_NUMBER: _ClassVar[int]
+    DIFF_SHA256_FIELD_NUMBER: _ClassVar[int]
+    DIFF_FIELD_NUMBER: _ClassVar[int]
+    commit: str
+    diff_sha256: str
+    diff: bytes
+    def __init__(self, commit: _Optional[str] = ..., diff_sha256: _Optional[str] = ..., diff: _Optional[bytes] = ...) -> None: ...
 
 class ResolvedRun(_message.Message):
     __slots__ = ("descriptor_json", "config_json", "execution_json", "plan_json", "config_hash", "division", "steps", "training_rows", "validation_rows", "skipped_rows", "stated", "notes")
@@ -249,7 +263,7 @@ class Division(_message.Message):
     def __init__(self, devices: _Optional[int] = ..., sequences_per_pass: _Optional[int] = ..., accumulation: _Optional[int] = ..., sequences_per_update: _Optional[int] = ...) -> None: ...
 
 class Run(_message.Message):
-    __slots__ = ("run_id", "name", "purpose", "description", "config_name", "phase", "workload", "workload_id", "method", "base_model", "dataset", "dataset_name", "grader", "submission_id", "config_hash", "plan_json", "config_json", "execution_json", "environment_json", "stated", "division", "seed", "steps", "observed_step", "saved_step", "attempt", "loss", "validation_loss", "failure_code", "failure_reason", "resumable", "created_at", "started_at", "ended_at", "folder", "training_rows", "validation_rows", "skipped_rows", "parent_run_id", "source_snapshot_id", "restore", "changes_json", "source_step")
+    __slots__ = ("run_id", "name", "purpose", "description", "config_name", "phase", "workload", "workload_id", "method", "base_model", "dataset", "dataset_name", "grader", "submission_id", "config_hash", "plan_json", "config_json", "execution_json", "environment_json", "stated", "division", "seed", "steps", "observed_step", "saved_step", "attempt", "loss", "validation_loss", "failure_code", "failure_reason", "resumable", "created_at", "started_at", "ended_at", "folder", "training_rows", "validation_rows", "skipped_rows", "parent_run_id", "source_snapshot_id", "restore", "changes_json", "source_step", "pause", "best_snapshot_id", "best_step", "best_validation_loss", "last_snapshot_id", "replaced_steps", "events_json", "changed_json", "repeats", "origin_json")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     PURPOSE_FIELD_NUMBER: _ClassVar[int]
@@ -293,6 +307,16 @@ class Run(_message.Message):
     RESTORE_FIELD_NUMBER: _ClassVar[int]
     CHANGES_JSON_FIELD_NUMBER: _ClassVar[int]
     SOURCE_STEP_FIELD_NUMBER: _ClassVar[int]
+    PAUSE_FIELD_NUMBER: _ClassVar[int]
+    BEST_SNAPSHOT_ID_FIELD_NUMBER: _ClassVar[int]
+    BEST_STEP_FIELD_NUMBER: _ClassVar[int]
+    BEST_VALIDATION_LOSS_FIELD_NUMBER: _ClassVar[int]
+    LAST_SNAPSHOT_ID_FIELD_NUMBER: _ClassVar[int]
+    REPLACED_STEPS_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_JSON_FIELD_NUMBER: _ClassVar[int]
+    CHANGED_JSON_FIELD_NUMBER: _ClassVar[int]
+    REPEATS_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_JSON_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     name: str
     purpose: str
@@ -336,7 +360,189 @@ class Run(_message.Message):
     restore: str
     changes_json: str
     source_step: int
-    def __init__(self, run_id: _Optional[str] = ..., name: _Optional[str] = ..., purpose: _Optional[str] = ..., description: _Optional[str] = ..., config_name: _Optional[str] = ..., phase: _Optional[str] = ..., workload: _Optional[str] = ..., workload_id: _Optional[str] = ..., method: _Optional[str] = ..., base_model: _Optional[str] = ..., dataset: _Optional[str] = ..., dataset_name: _Optional[str] = ..., grader: _Optional[str] = ..., submission_id: _Optional[str] = ..., config_hash: _Optional[str] = ..., plan_json: _Optional[str] = ..., config_json: _Optional[str] = ..., execution_json: _Optional[str] = ..., environment_json: _Optional[str] = ..., stated: _Optional[_Iterable[str]] = ..., division: _Optional[_Union[Division, _Mapping]] = ..., seed: _Optional[int] = ..., steps: _Optional[int] = ..., observed_step: _Optional[int] = ..., saved_step: _Optional[int] = ..., attempt: _Optional[int] = ..., loss: _Optional[float] = ..., validation_loss: _Optional[float] = ..., failure_code: _Optional[str] = ..., failure_reason: _Optional[str] = ..., resumable: _Optional[bool] = ..., created_at: _Optional[str] = ..., started_at: _Optional[str] = ..., ended_at: _Optional[str] = ..., folder: _Optional[str] = ..., training_rows: _Optional[int] = ..., validation_rows: _Optional[int] = ..., skipped_rows: _Optional[int] = ..., parent_run_id: _Optional[str] = ..., source_snapshot_id: _Optional[str] = ..., restore: _Optional[str] = ..., changes_json: _Optional[str] = ..., source_step: _Optional[int] = ...) -> None: ...
+    pause: Pause
+    best_snapshot_id: str
+    best_step: int
+    best_validation_loss: float
+    last_snapshot_id: str
+    replaced_steps: int
+    events_json: str
+    changed_json: str
+    repeats: str
+    origin_json: str
+    def __init__(self, run_id: _Optional[str] = ..., name: _Optional[str] = ..., purpose: _Optional[str] = ..., description: _Optional[str] = ..., config_name: _Optional[str] = ..., phase: _Optional[str] = ..., workload: _Optional[str] = ..., workload_id: _Optional[str] = ..., method: _Optional[str] = ..., base_model: _Optional[str] = ..., dataset: _Optional[str] = ..., dataset_name: _Optional[str] = ..., grader: _Optional[str] = ..., submission_id: _Optional[str] = ..., config_hash: _Optional[str] = ..., plan_json: _Optional[str] = ..., config_json: _Optional[str] = ..., execution_json: _Optional[str] = ..., environment_json: _Optional[str] = ..., stated: _Optional[_Iterable[str]] = ..., division: _Optional[_Union[Division, _Mapping]] = ..., seed: _Optional[int] = ..., steps: _Optional[int] = ..., observed_step: _Optional[int] = ..., saved_step: _Optional[int] = ..., attempt: _Optional[int] = ..., loss: _Optional[float] = ..., validation_loss: _Optional[float] = ..., failure_code: _Optional[str] = ..., failure_reason: _Optional[str] = ..., resumable: _Optional[bool] = ..., created_at: _Optional[str] = ..., started_at: _Optional[str] = ..., ended_at: _Optional[str] = ..., folder: _Optional[str] = ..., training_rows: _Optional[int] = ..., validation_rows: _Optional[int] = ..., skipped_rows: _Optional[int] = ..., parent_run_id: _Optional[str] = ..., source_snapshot_id: _Optional[str] = ..., restore: _Optional[str] = ..., changes_json: _Optional[str] = ..., source_step: _Optional[int] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., best_snapshot_id: _Optional[str] = ..., best_step: _Optional[int] = ..., best_validation_loss: _Optional[float] = ..., last_snapshot_id: _Optional[str] = ..., replaced_steps: _Optional[int] = ..., events_json: _Optional[str] = ..., changed_json: _Optional[str] = ..., repeats: _Optional[str] = ..., origin_json: _Optional[str] = ...) -> None: ...
+
+class Pause(_message.Message):
+    __slots__ = ("checkpoint", "requested_at", "saved_step", "reason", "resources_released")
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    REQUESTED_AT_FIELD_NUMBER: _ClassVar[int]
+    SAVED_STEP_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    RESOURCES_RELEASED_FIELD_NUMBER: _ClassVar[int]
+    checkpoint: str
+    requested_at: str
+    saved_step: int
+    reason: str
+    resources_released: bool
+    def __init__(self, checkpoint: _Optional[str] = ..., requested_at: _Optional[str] = ..., saved_step: _Optional[int] = ..., reason: _Optional[str] = ..., resources_released: _Optional[bool] = ...) -> None: ...
+
+class PauseRunRequest(_message.Message):
+    __slots__ = ("run_id", "checkpoint")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    checkpoint: str
+    def __init__(self, run_id: _Optional[str] = ..., checkpoint: _Optional[str] = ...) -> None: ...
+
+class ResumeRunRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class RepeatRunRequest(_message.Message):
+    __slots__ = ("run_id", "times", "submission_id", "origin")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    TIMES_FIELD_NUMBER: _ClassVar[int]
+    SUBMISSION_ID_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    times: int
+    submission_id: str
+    origin: Origin
+    def __init__(self, run_id: _Optional[str] = ..., times: _Optional[int] = ..., submission_id: _Optional[str] = ..., origin: _Optional[_Union[Origin, _Mapping]] = ...) -> None: ...
+
+class RepeatRunReply(_message.Message):
+    __slots__ = ("runs", "notes")
+    RUNS_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
+    runs: _containers.RepeatedCompositeFieldContainer[Run]
+    notes: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, runs: _Optional[_Iterable[_Union[Run, _Mapping]]] = ..., notes: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class AnnotateRunRequest(_message.Message):
+    __slots__ = ("run_id", "comment", "description", "config_name")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    COMMENT_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_NAME_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    comment: str
+    description: str
+    config_name: str
+    def __init__(self, run_id: _Optional[str] = ..., comment: _Optional[str] = ..., description: _Optional[str] = ..., config_name: _Optional[str] = ...) -> None: ...
+
+class VerifyRunRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class Verification(_message.Message):
+    __slots__ = ("folder", "run_id", "config_hash", "files", "bytes", "mismatches")
+    FOLDER_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_HASH_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    MISMATCHES_FIELD_NUMBER: _ClassVar[int]
+    folder: str
+    run_id: str
+    config_hash: str
+    files: int
+    bytes: int
+    mismatches: _containers.RepeatedCompositeFieldContainer[Mismatch]
+    def __init__(self, folder: _Optional[str] = ..., run_id: _Optional[str] = ..., config_hash: _Optional[str] = ..., files: _Optional[int] = ..., bytes: _Optional[int] = ..., mismatches: _Optional[_Iterable[_Union[Mismatch, _Mapping]]] = ...) -> None: ...
+
+class Mismatch(_message.Message):
+    __slots__ = ("file", "problem")
+    FILE_FIELD_NUMBER: _ClassVar[int]
+    PROBLEM_FIELD_NUMBER: _ClassVar[int]
+    file: str
+    problem: str
+    def __init__(self, file: _Optional[str] = ..., problem: _Optional[str] = ...) -> None: ...
+
+class ExportRunRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class ExportPart(_message.Message):
+    __slots__ = ("folder", "path", "size", "data")
+    FOLDER_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    SIZE_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    folder: str
+    path: str
+    size: int
+    data: bytes
+    def __init__(self, folder: _Optional[str] = ..., path: _Optional[str] = ..., size: _Optional[int] = ..., data: _Optional[bytes] = ...) -> None: ...
+
+class ImportRunsRequest(_message.Message):
+    __slots__ = ("folders",)
+    FOLDERS_FIELD_NUMBER: _ClassVar[int]
+    folders: _containers.RepeatedCompositeFieldContainer[ImportedFolder]
+    def __init__(self, folders: _Optional[_Iterable[_Union[ImportedFolder, _Mapping]]] = ...) -> None: ...
+
+class ImportedFolder(_message.Message):
+    __slots__ = ("name", "files")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    files: _containers.RepeatedCompositeFieldContainer[ImportedFile]
+    def __init__(self, name: _Optional[str] = ..., files: _Optional[_Iterable[_Union[ImportedFile, _Mapping]]] = ...) -> None: ...
+
+class ImportedFile(_message.Message):
+    __slots__ = ("path", "upload_id", "sha256")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    UPLOAD_ID_FIELD_NUMBER: _ClassVar[int]
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    upload_id: str
+    sha256: str
+    def __init__(self, path: _Optional[str] = ..., upload_id: _Optional[str] = ..., sha256: _Optional[str] = ...) -> None: ...
+
+class ImportRunsReply(_message.Message):
+    __slots__ = ("runs", "notes")
+    RUNS_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
+    runs: _containers.RepeatedCompositeFieldContainer[Run]
+    notes: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, runs: _Optional[_Iterable[_Union[Run, _Mapping]]] = ..., notes: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class GetEngineConfigRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class EngineConfig(_message.Message):
+    __slots__ = ("run_id", "requested_json", "resolved_json")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    REQUESTED_JSON_FIELD_NUMBER: _ClassVar[int]
+    RESOLVED_JSON_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    requested_json: str
+    resolved_json: str
+    def __init__(self, run_id: _Optional[str] = ..., requested_json: _Optional[str] = ..., resolved_json: _Optional[str] = ...) -> None: ...
+
+class GetEngineRuntimeRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class EngineRuntime(_message.Message):
+    __slots__ = ("run_id", "attempt", "runtime_json")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    RUNTIME_JSON_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    attempt: int
+    runtime_json: str
+    def __init__(self, run_id: _Optional[str] = ..., attempt: _Optional[int] = ..., runtime_json: _Optional[str] = ...) -> None: ...
 
 class ListRunsRequest(_message.Message):
     __slots__ = ("phase", "workload", "limit", "offset")
@@ -541,7 +747,7 @@ class CancelSubmissionRequest(_message.Message):
     def __init__(self, submission_id: _Optional[str] = ...) -> None: ...
 
 class BranchesRequest(_message.Message):
-    __slots__ = ("parent", "snapshot", "steps", "restore", "submission_id", "points", "description")
+    __slots__ = ("parent", "snapshot", "steps", "restore", "submission_id", "points", "description", "origin", "continues")
     PARENT_FIELD_NUMBER: _ClassVar[int]
     SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
@@ -549,6 +755,8 @@ class BranchesRequest(_message.Message):
     SUBMISSION_ID_FIELD_NUMBER: _ClassVar[int]
     POINTS_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
+    CONTINUES_FIELD_NUMBER: _ClassVar[int]
     parent: str
     snapshot: str
     steps: int
@@ -556,7 +764,9 @@ class BranchesRequest(_message.Message):
     submission_id: str
     points: _containers.RepeatedCompositeFieldContainer[BranchPoint]
     description: str
-    def __init__(self, parent: _Optional[str] = ..., snapshot: _Optional[str] = ..., steps: _Optional[int] = ..., restore: _Optional[str] = ..., submission_id: _Optional[str] = ..., points: _Optional[_Iterable[_Union[BranchPoint, _Mapping]]] = ..., description: _Optional[str] = ...) -> None: ...
+    origin: Origin
+    continues: bool
+    def __init__(self, parent: _Optional[str] = ..., snapshot: _Optional[str] = ..., steps: _Optional[int] = ..., restore: _Optional[str] = ..., submission_id: _Optional[str] = ..., points: _Optional[_Iterable[_Union[BranchPoint, _Mapping]]] = ..., description: _Optional[str] = ..., origin: _Optional[_Union[Origin, _Mapping]] = ..., continues: _Optional[bool] = ...) -> None: ...
 
 class BranchPoint(_message.Message):
     __slots__ = ("changes_json",)

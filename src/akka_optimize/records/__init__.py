@@ -6,11 +6,42 @@ user wrote (an integer stays an integer). Field names become the JSON names by t
 
 from __future__ import annotations
 
-from akka_optimize.records.comparison import Comparison, Curve, Curves, Difference, Parting, Spikes, Windows
+from akka_optimize.records.comparison import (
+    Comparison,
+    Curve,
+    Curves,
+    Difference,
+    EnvironmentDifference,
+    Parting,
+    Spikes,
+    Windows,
+)
 from akka_optimize.records.document import Document
+from akka_optimize.records.folder import (
+    Exported,
+    ExportPart,
+    Imported,
+    Mismatch,
+    Origin,
+    UploadedFile,
+    UploadedFolder,
+    Verification,
+)
 from akka_optimize.records.metrics import Column, Metrics, MetricsTable, NonFinite, Ranges
 from akka_optimize.records.page import Page
-from akka_optimize.records.run import Division, Hparams, ResolvedRun, Run, RunEvent, RunTree
+from akka_optimize.records.run import (
+    ChangedRun,
+    Division,
+    EngineConfig,
+    EngineRuntime,
+    Hparams,
+    Pause,
+    Repeats,
+    ResolvedRun,
+    Run,
+    RunEvent,
+    RunTree,
+)
 from akka_optimize.records.service import BaseModel, Dataset, Info, ServiceStatus, Workload
 from akka_optimize.records.snapshot import Artifact, Snapshot
 from akka_optimize.records.sweep import Axis, Branch, Branches, Fan, FanRequest, Sweep
@@ -23,6 +54,7 @@ __all__ = [
     "BaseModel",
     "Branch",
     "Branches",
+    "ChangedRun",
     "Column",
     "Comparison",
     "Curve",
@@ -31,16 +63,26 @@ __all__ = [
     "Difference",
     "Division",
     "Document",
+    "EngineConfig",
+    "EngineRuntime",
+    "EnvironmentDifference",
+    "ExportPart",
+    "Exported",
     "Fan",
     "FanRequest",
     "Hparams",
+    "Imported",
     "Info",
     "Metrics",
     "MetricsTable",
+    "Mismatch",
     "NonFinite",
+    "Origin",
     "Page",
     "Parting",
+    "Pause",
     "Ranges",
+    "Repeats",
     "ResolvedRun",
     "Run",
     "RunEvent",
@@ -49,6 +91,9 @@ __all__ = [
     "Snapshot",
     "Spikes",
     "Sweep",
+    "UploadedFile",
+    "UploadedFolder",
+    "Verification",
     "Windows",
     "Workload",
 ]

@@ -22,6 +22,13 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class EnvironmentDifference(Difference):
+    """One leaf in which two environments differ; `moves_digits` where equal plans can part for it."""
+
+    moves_digits: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Spikes:
     """Steps with a spike in the gradient norm before clipping, (spikes,) each; `compared` is bool."""
 
@@ -111,5 +118,5 @@ class Comparison:
     baseline: Run
     differences: tuple[Difference, ...]
     aligned_steps: bool
-    environment: tuple[Difference, ...]
+    environment: tuple[EnvironmentDifference, ...]
     curves: Curves

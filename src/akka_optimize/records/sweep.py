@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from akka_optimize.records.document import Document
+    from akka_optimize.records.folder import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class FanRequest:
     """Children of `parent` from `snapshot`, one for each of `points`: path below `config` -> value.
 
     `parent` is an id, a prefix or a name, `snapshot` an id or a prefix; each child makes `steps` updates, after it took
-    up "weights" or the "trainingState". `submission_id` is the token that all go under.
+    up "weights" or the "trainingState". `submission_id` is the token that all go under. `continues`: with
+    "trainingState", the rhythm of validation may change beside the learning rate.
     """
 
     parent: str
@@ -34,6 +36,8 @@ class FanRequest:
     submission_id: str
     points: tuple[Mapping[str, Any], ...]
     description: str | None = None
+    origin: Origin | None = None
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)

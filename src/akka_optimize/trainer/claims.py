@@ -52,6 +52,14 @@ def abandoned(home: Home, run: Run | RunState) -> bool:
     return True
 
 
+def let_go(home: Home, run: Run | RunState) -> bool:
+    """Wait until nobody is at work on the run; False when somebody still is after two seconds."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (free := abandoned(home, run)) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return free
+
+
 def hold(home: Home, run: Run | RunState) -> Lock | None:
     """The run's lock; None when somebody is at work on it."""
     return home.lock(_name(run))

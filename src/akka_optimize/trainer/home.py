@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Literal, overload
 
 from akka_optimize import errors
-from akka_optimize.trainer import files, uploads
+from akka_optimize.trainer import arrivals, files, uploads
 
 VERSION = 1
 FOLDERS = ("datasets", "runs", "uploads", "locks", "unclosed")
@@ -121,6 +121,7 @@ class Home:
             _make_folder(home.path / name)
         _check_writable(home, *(home.path / name for name in FOLDERS), home.catalog)
         uploads.sweep(home)
+        arrivals.sweep(home)
         return home
 
     @overload

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import os
 import subprocess
 import sys
@@ -26,6 +27,7 @@ OUTLIVES_US = 0
 _started: list[subprocess.Popen[bytes]] = []  # looked at again, so that a process that ended leaves no zombie
 _starting = threading.Lock()
 _held_back = False
+SCARCE = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
 QUIET_THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 
 
@@ -43,8 +45,8 @@ def ensure_worker(home: Home) -> int:
     As many are started as runs wait, or as there are free places. A place's lock is taken here and handed to the new
     process, so that any number of calls fill each place once. A worker that is about to leave looks at the queue once
     more after it let go of the lock: what was committed before this call is seen either by that worker or by a new
-    one. Returns how many were started. Raises Exhausted, Refused (the log cannot be written, or the setting cannot be
-    read).
+    one. Returns how many were started. Raises Exhausted, Refused (no process can be started, the log cannot be
+    written, or the setting cannot be read); the place is free again then, and the queue waits.
     """
     begun = 0
     for _ in range(wanted(home)):
@@ -109,9 +111,12 @@ def waiting(home: Home) -> int:
 
 
 def start(home: Home, lock: Lock, *, log: int | None = None) -> subprocess.Popen[bytes]:
-    """A worker process in the place that `lock` holds; what it prints goes to `log`, by default where ours goes."""
-    environ = os.environ | QUIET_THREADS | same_package()
-    with lock:
+    """A worker process in the place that `lock` holds; what it prints goes to `log`, by default where ours goes.
+
+    Raises Exhausted, Refused (no process can be started); the place is free again then.
+    """
+    with lock, process_possible("a worker"):
+        environ = os.environ | QUIET_THREADS | same_package()
         descriptor = lock.fileno()
         handed = ["--lock", str(descriptor), "--place", lock.name]
         worker = subprocess.Popen(
@@ -126,6 +131,20 @@ def start(home: Home, lock: Lock, *, log: int | None = None) -> subprocess.Popen
         )
         slots.sign(lock, Process.of(worker.pid))  # it does so itself, but not before it has loaded all that it needs
         return worker
+
+
+@contextmanager
+def process_possible(what: str) -> Iterator[None]:
+    """Turn what keeps a new process from starting into Exhausted (processes, memory, open files) or Refused."""
+    try:
+        yield
+    except OSError as error:
+        sentence = f"no process can be started for {what}: {(error.strerror or str(error)).lower()}"
+        if error.errno in SCARCE:
+            raise errors.Exhausted(
+                sentence, hint="end other programs, or raise the limits that `ulimit -a` shows"
+            ) from error
+        raise errors.Refused(sentence) from error
 
 
 def same_package() -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from akka_optimize import __version__, errors
+from akka_optimize.trainer.commands.flags import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,9 +69,9 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(errors.Interrupted.exit_code)
     except errors.AkkaError as error:
-        click.echo(f"Error: {error.message}", err=True)
+        say(f"Error: {error.message}")
         if error.hint:
-            click.echo(f"  hint: {error.hint}", err=True)
+            say(f"  hint: {error.hint}")
         sys.exit(error.exit_code)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from akka_optimize import errors
 from akka_optimize.records import TERMINAL_PHASES
-from akka_optimize.trainer import claims, unclosed, unfinished
+from akka_optimize.trainer import claims, failures, unclosed, unfinished
 
 if TYPE_CHECKING:
     from akka_optimize.records import Run
@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     from akka_optimize.trainer.home import Home
 
 ACTIVE = ("PREPARING", "TRAINING")
-WORKER_LOST = "WORKER_LOST"
+CLOSED = TERMINAL_PHASES | {"PAUSED"}  # the phases in which a run's record is whole
 
 
 def recover(catalog: Catalog, home: Home) -> tuple[str, ...]:
     """End every run that is claimed and held by nobody; one sentence for each.
 
-    It is FAILED with WORKER_LOST and resumable, or CANCELLED where that was asked for already. Where the disk does not
-    allow it, a sentence says that instead, and the next one to come tries again. Folders that a submission or a
-    deletion left half moved are put right without a word. Never loads an engine.
+    It is FAILED with WORKER_LOST and resumable, CANCELLED where that was asked for already, or PAUSED where it was to
+    pause without another save. Where the disk does not allow it, a sentence says that instead, and the next one to come
+    tries again. Folders that a submission or a deletion left half moved are put right without a word. Never loads an
+    engine.
     """
     notes = []
     try:
@@ -30,7 +31,7 @@ def recover(catalog: Catalog, home: Home) -> tuple[str, ...]:
     except (errors.Exhausted, errors.Refused) as error:
         notes.append(f"what an interrupted submission or deletion left could not be cleared away: {error.message}")
     ended, fault = end_lost(catalog, home)
-    notes += [f"run {run.run_id} is {run.phase}: {run.failure_reason or 'its worker ended'}" for run in ended]
+    notes += [f"run {run.run_id} is {run.phase}: {run.failure_reason or 'its worker is gone'}" for run in ended]
     if fault is not None:
         notes.append(f"a run whose worker ended could not be put on record: {fault.message}")
     return (*notes, *close_open(catalog, home))
@@ -76,11 +77,19 @@ def _end(catalog: Catalog, home: Home, run: Run) -> list[Run]:
     """The run as it ended; none when its worker has ended it since somebody looked."""
     was_open = unclosed.is_marked(home, run.run_id)
     unclosed.mark(home, run.run_id)
-    if catalog.cancel_requested(run.run_id):
+    asked = catalog.requests(run.run_id)
+    if asked.cancel:
         ended = catalog.set_phase(run.run_id, "CANCELLED", only_from=ACTIVE)
+    elif asked.pause == "latest":  # the worker's end is what it asked for
+        ended = catalog.set_phase(run.run_id, "PAUSED", only_from=ACTIVE)
     else:
         ended = catalog.set_phase(
-            run.run_id, "FAILED", only_from=ACTIVE, failure_code=WORKER_LOST, failure_reason=reason(run), resumable=True
+            run.run_id,
+            "FAILED",
+            only_from=ACTIVE,
+            failure_code=failures.WORKER_LOST,
+            failure_reason=reason(run),
+            resumable=True,
         )
     if ended is None and not was_open:
         unclosed.clear(home, run.run_id)
@@ -93,7 +102,7 @@ def _close_one(catalog: Catalog, home: Home, run_id: str) -> str | None:
         if run.run_id != run_id:
             unclosed.clear(home, run_id)
             return None
-        if run.phase not in TERMINAL_PHASES or (lock := claims.hold(home, run)) is None:
+        if run.phase not in CLOSED or (lock := claims.hold(home, run)) is None:
             return None
         with lock:
             if unclosed.is_marked(home, run_id) and (home.path / run.folder).is_dir():
@@ -110,5 +119,14 @@ def _close(catalog: Catalog, home: Home, run: Run) -> None:
     from akka_optimize.trainer import closing  # numpy, for the rare command that finds a lost run
 
     folder = home.path / run.folder
-    closing.close(catalog, folder, run, phase=run.phase, code=run.failure_code, reason=run.failure_reason)
+    closing.close(
+        catalog,
+        folder,
+        run,
+        phase=run.phase,
+        code=run.failure_code,
+        reason=run.failure_reason,
+        ended_at=run.ended_at,
+        pause=run.pause,
+    )
     catalog.merge_metrics(run.run_id)

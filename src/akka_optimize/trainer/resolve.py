@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from akka_optimize.trainer.lengths import Lengths
 
 CONFIG_HASH_DIGITS = 12
-MOST_DEVICES = 1
 NO_PURPOSE = "no purpose is stated: say in one sentence why this run is made; it cannot be added later"
 
 
@@ -97,7 +96,7 @@ def complete(
     Raises Invalid, Unsupported, Refused, as `request` does.
     """
     config = wanted.config
-    check_support(model, config, wanted.execution)
+    check_support(model, config)
     divided = division.divide(config, wanted.execution)
     rows, measured = known.split(config, dataset, model), known.measured(dataset, model)
     steps = plans.horizon(config, len(rows.training))
@@ -136,7 +135,7 @@ def at(field: str) -> Iterator[None]:
         raise
 
 
-def check_support(model: BaseModel, config: Document, execution: Document) -> None:
+def check_support(model: BaseModel, config: Document) -> None:
     """Raise Unsupported or Invalid for what the base model, or this trainer, cannot do."""
     name = model.repository
     if config["method"] not in model.methods:
@@ -153,12 +152,6 @@ def check_support(model: BaseModel, config: Document, execution: Document) -> No
         raise errors.Invalid(
             f"config.maxSeqLength: {length} is more than the {model.context_length} tokens that {name} can read",
             field="config.maxSeqLength",
-        )
-    if (devices := execution["gpus"]) > MOST_DEVICES:
-        raise errors.Unsupported(
-            f"this trainer trains a run on one device, not on {devices}",
-            field="execution.gpus",
-            hint="leave gpus at 1; sequencesPerPass decides how much is computed at once",
         )
 
 

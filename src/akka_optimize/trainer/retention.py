@@ -1,14 +1,19 @@
 """Which saves stay: of each kind of artifact the newest, those that a child or a pin holds, and the best snapshot.
 
+At least one of each kind is kept, so that what an attempt would go on from is always there, and the best snapshot has
+its training state for as long as it is the best.
+
 First the catalog gives an artifact up, in one transaction that looks at who holds it; then its file goes. So a child
 either finds the artifact listed and holds it, or finds it swept. A manifest always stays: it says what was there.
 """
 
 from __future__ import annotations
 
+import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from akka_optimize.record.layout import SNAPSHOTS
 from akka_optimize.trainer import artifacts, files
 
 if TYPE_CHECKING:
@@ -32,12 +37,19 @@ def sweep(catalog: Catalog, folder: Path, run: Run) -> None:
 
 
 def tidy(catalog: Catalog, folder: Path, run: Run) -> None:
-    """Delete what was given up and is there still: a process ended, or the disk refused, between the two acts."""
-    offset = 0
+    """Delete what was given up and is there still, and saves that the catalog never heard of.
+
+    A process ended, or the disk refused, between the two acts. For whoever holds the run: nobody is saving meanwhile.
+    """
+    offset, listed = 0, set()
     while (page := catalog.snapshots(run.run_id, limit=PAGE, offset=offset)).items:
         for snapshot in page.items:
+            listed.add(str(snapshot.step))
             _delete(folder, snapshot, (artifact.kind for artifact in snapshot.artifacts if artifact.swept))
         offset += PAGE
+    for place in (folder / SNAPSHOTS).glob("*"):
+        if place.name.isdecimal() and place.name not in listed and place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def _old(left: tuple[Snapshot, ...], kind: str, keep: int) -> tuple[Snapshot, ...]:

@@ -9,19 +9,28 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from akka_optimize import __version__, documents, errors, records
-from akka_optimize.protocol import convert
+from akka_optimize.protocol import convert, convert_folder
 from akka_optimize.protocol import trainer_pb2 as pb
 from akka_optimize.trainer import (
+    annotate,
+    arrivals,
     base_models,
     branches,
+    cancel,
     datasets,
     delete,
     environment,
+    export,
+    intake,
     launch,
+    pause,
     recover,
+    repeat,
+    resume,
     slots,
     start,
     uploads,
+    verify,
     watch,
 )
 from akka_optimize.trainer.catalog import Catalog
@@ -93,7 +102,8 @@ class Servicer:
 
     def WriteUpload(self, request: pb.WriteUploadRequest, call: Call) -> pb.WriteUploadReply:
         """Keep one part of an upload."""
-        return pb.WriteUploadReply(size=uploads.write(self._home, request.upload_id, request.offset, request.data))
+        write = arrivals.write if request.record else uploads.write
+        return pb.WriteUploadReply(size=write(self._home, request.upload_id, request.offset, request.data))
 
     def CreateDataset(self, request: pb.CreateDatasetRequest, call: Call) -> pb.Dataset:
         """Register an upload as a dataset."""
@@ -141,7 +151,8 @@ class Servicer:
 
     def StartRun(self, request: pb.StartRunRequest, call: Call) -> pb.Run:
         """Store a run and see that a worker takes it."""
-        run = start.start(self._catalog, self._home, _descriptor(request))
+        origin = convert_folder.origin(request.origin)
+        run = start.start(self._catalog, self._home, _descriptor(request), origin=origin)
         launch.ensure_worker(self._home)
         return convert.to_run(run)
 
@@ -161,7 +172,64 @@ class Servicer:
 
     def CancelRun(self, request: pb.CancelRunRequest, call: Call) -> pb.Run:
         """Ask a run to stop."""
-        return convert.to_run(self._catalog.request_cancel(self._catalog.run(request.run_id).run_id))
+        return convert.to_run(cancel.cancel(self._catalog, self._home, request.run_id))
+
+    def PauseRun(self, request: pb.PauseRunRequest, call: Call) -> pb.Run:
+        """Ask a run to pause."""
+        return convert.to_run(pause.pause(self._catalog, self._home, request.run_id, request.checkpoint))
+
+    def ResumeRun(self, request: pb.ResumeRunRequest, call: Call) -> pb.Run:
+        """Queue a run for another attempt, and see that a worker takes it."""
+        run = resume.resume(self._catalog, self._home, request.run_id)
+        launch.ensure_worker(self._home)
+        return convert.to_run(run)
+
+    def RepeatRun(self, request: pb.RepeatRunRequest, call: Call) -> pb.RepeatRunReply:
+        """Start a plan again, and see that a worker takes it."""
+        repeated = repeat.repeat(
+            self._catalog,
+            self._home,
+            request.run_id,
+            times=request.times,
+            submission_id=request.submission_id,
+            origin=convert_folder.origin(request.origin),
+        )
+        launch.ensure_worker(self._home)
+        return convert_folder.to_repeats(repeated)
+
+    def AnnotateRun(self, request: pb.AnnotateRunRequest, call: Call) -> pb.Run:
+        """Add a comment; change description and label."""
+        run = annotate.annotate(
+            self._catalog,
+            self._home,
+            request.run_id,
+            comment=request.comment or None,
+            description=request.description if request.HasField("description") else None,
+            config_name=request.config_name if request.HasField("config_name") else None,
+        )
+        return convert.to_run(run)
+
+    def VerifyRun(self, request: pb.VerifyRunRequest, call: Call) -> pb.Verification:
+        """Check the files of a run's record."""
+        return convert_folder.to_verification(verify.verify(self._catalog, self._home, request.run_id))
+
+    def ExportRun(self, request: pb.ExportRunRequest, call: Call) -> Iterator[pb.ExportPart]:
+        """The folders of a run and its ancestors."""
+        parts = export.export(self._catalog, self._home, request.run_id)
+        yield from map(convert_folder.to_export_part, parts)
+
+    def ImportRuns(self, request: pb.ImportRunsRequest, call: Call) -> pb.ImportRunsReply:
+        """Take uploaded folders into the catalog."""
+        taken = intake.take(self._catalog, self._home, convert_folder.uploaded_folders(request))
+        return convert_folder.to_imported(taken)
+
+    def GetEngineConfig(self, request: pb.GetEngineConfigRequest, call: Call) -> pb.EngineConfig:
+        """What the engine was asked for, and made of it."""
+        return convert_folder.to_engine_config(self._catalog.engine_config(request.run_id))
+
+    def GetEngineRuntime(self, request: pb.GetEngineRuntimeRequest, call: Call) -> pb.EngineRuntime:
+        """What the engine decided and used."""
+        return convert_folder.to_engine_runtime(self._catalog.engine_runtime(request.run_id))
 
     def WatchRun(self, request: pb.WatchRunRequest, call: Call) -> Iterator[pb.RunEvent]:
         """Follow a run until it ends or the caller leaves."""
@@ -198,7 +266,7 @@ class Servicer:
 
     def CancelSubmission(self, request: pb.CancelSubmissionRequest, call: Call) -> pb.ListRunsReply:
         """Ask every run of a submission to stop."""
-        return _page(self._catalog.request_cancel_submission(request.submission_id))
+        return _page(cancel.cancel_submission(self._catalog, self._home, request.submission_id))
 
     def DeleteRun(self, request: pb.DeleteRunRequest, call: Call) -> pb.Run:
         """Delete a run that has ended."""
@@ -267,6 +335,8 @@ def _asked(request: pb.BranchesRequest) -> records.FanRequest:
         submission_id=request.submission_id,
         points=tuple(_changes(point) for point in request.points),
         description=request.description or None,
+        origin=convert_folder.origin(request.origin),
+        continues=request.continues,
     )
 
 

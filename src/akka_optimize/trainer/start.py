@@ -9,32 +9,34 @@ from typing import TYPE_CHECKING
 from akka_optimize import errors
 from akka_optimize.core import plans
 from akka_optimize.core.problems import quoted
-from akka_optimize.trainer import datasets, environment, folder, unfinished
+from akka_optimize.trainer import datasets, environment, folder, origins, seeds, unfinished
 from akka_optimize.trainer.catalog.base import utc_now
 from akka_optimize.trainer.catalog.new import NewRun
 from akka_optimize.trainer.names import shown
 from akka_optimize.trainer.resolve import Request, request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from akka_optimize.records import Document, ResolvedRun, Run
+    from akka_optimize.records import Document, Origin, ResolvedRun, Run
     from akka_optimize.trainer.catalog import Catalog
     from akka_optimize.trainer.home import Home
 
 
-def start(catalog: Catalog, home: Home, document: Document) -> Run:
+def start(catalog: Catalog, home: Home, document: Document, *, origin: Origin | None = None) -> Run:
     """Check a descriptor, write the run's folder, and queue the run.
 
     A descriptor whose `submissionId` was used already reaches the run that it started, and starts none. Raises what
-    `resolve.request` raises, Conflict (that submission asked for something else), Exhausted, Refused (disk), TimedOut.
+    `resolve.request` and `origins.check` raise, Conflict (that submission asked for something else), Exhausted, Refused
+    (disk), TimedOut.
     """
+    origins.check(origin)
     wanted = request(catalog, home, document)
-    new = new_run(wanted, secrets.token_hex(8))
+    new = new_run(wanted, secrets.token_hex(8), origin)
     if new.submission_id is not None and (earlier := catalog.submitted(new.submission_id)) is not None:
         return _same(earlier, new)
     try:
-        with unfinished.alone(catalog, home), folder.made(catalog, home, [new_folder(home, wanted, new)]):
+        with unfinished.alone(catalog, home), folder.made(catalog, home, [new_folder(home, wanted, new, origin)]):
             return catalog.add_run(new)
     except errors.Conflict:
         if new.submission_id is None or (earlier := catalog.submitted(new.submission_id)) is None:
@@ -60,14 +62,24 @@ def preview(catalog: Catalog, home: Home, document: Document) -> ResolvedRun:
     return replace(wanted.run, notes=(*notes, *wanted.run.notes))
 
 
-def new_folder(home: Home, wanted: Request, new: NewRun) -> folder.New:
-    """The folder that a run is to have. Raises NotFound (the dataset's rows)."""
+def new_folder(home: Home, wanted: Request, new: NewRun, origin: Origin | None = None) -> folder.New:
+    """The folder that a resolved run is to have. Raises NotFound (the dataset's rows)."""
+    told = identity(new, workload=wanted.workload.name, examples=wanted.dataset.example_count, notes=wanted.run.notes)
+    return folder_of(home, new, told, origin)
+
+
+def folder_of(home: Home, new: NewRun, told: Document, origin: Origin | None) -> folder.New:
+    """The folder of a run whose `run.json` says what is `told`. Raises NotFound (the dataset's rows)."""
     rows = datasets.place(home, new.dataset)
-    return folder.New(new.folder, identity(wanted, new), plans.plan_text(new.plan), rows)
+    diff = None if origin is None else origin.diff
+    return folder.New(new.folder, told, plans.plan_text(new.plan), rows, diff)
 
 
-def identity(wanted: Request, new: NewRun) -> Document:
-    """What `run.json` says: who this run is, what its chance comes from, and where it is carried out."""
+def identity(new: NewRun, *, workload: str, examples: int, notes: Sequence[str]) -> Document:
+    """What `run.json` says: who this run is, what its chance comes from, and where it is carried out.
+
+    `workload` is its name, `examples` counts the dataset's rows.
+    """
     return {
         "formatVersion": folder.FORMAT_VERSION,
         "runId": new.run_id,
@@ -76,25 +88,28 @@ def identity(wanted: Request, new: NewRun) -> Document:
         "description": new.description,
         "configName": new.config_name,
         "submittedAt": utc_now(),
-        "workload": {"workloadId": new.workload_id, "name": wanted.workload.name},
+        "workload": {"workloadId": new.workload_id, "name": workload},
         "grader": new.grader,
         "submissionId": new.submission_id,
         "configHash": new.config_hash,
         "configSha256": plans.plan_hash(new.plan),
-        "dataset": {"hash": new.dataset, "name": new.dataset_name, "examples": wanted.dataset.example_count},
+        "dataset": {"hash": new.dataset, "name": new.dataset_name, "examples": examples},
         "rows": {"training": new.training_rows, "heldOut": new.validation_rows, "skipped": new.skipped_rows},
         "steps": new.steps,
         **_lineage(new),
-        "seeds": seeds(new.seed),
+        "repeats": new.repeats,
+        "origin": new.origin,
+        "seeds": seeds.document(new.seed, new.division.devices),
         "division": {
             "devices": new.division.devices,
             "sequencesPerPass": new.division.sequences_per_pass,
             "accumulation": new.division.accumulation,
             "sequencesPerUpdate": new.division.sequences_per_update,
         },
+        "config": new.config,
         "execution": new.execution,
         "stated": list(new.stated),
-        "notes": list(wanted.run.notes),
+        "notes": list(notes),
         "environment": environment.known(),
     }
 
@@ -109,20 +124,10 @@ def _lineage(new: NewRun) -> Document:
         "step": new.source_step,
         "restore": new.restore,
     }
-    return {"parent": parent, "changes": new.changes}
+    return {"parent": parent, "changes": new.changes, "changed": new.changed}
 
 
-def seeds(seed: int) -> Document:
-    """The configuration's seed, and how everything that looks random follows from it."""
-    return {
-        "config": seed,
-        "heldOutRows": f"rows sorted by sha256('{seed}/hold-out/ROW')",
-        "rowOrder": f"rows of an epoch sorted by sha256('{seed}/epoch/EPOCH/ROW')",
-        "engine": f"each generator starts from sha256('{seed}/PURPOSE')",
-    }
-
-
-def new_run(wanted: Request, run_id: str) -> NewRun:
+def new_run(wanted: Request, run_id: str, origin: Origin | None = None) -> NewRun:
     """What the catalog is to hold of a resolved run."""
     run, document = wanted.run, wanted.run.descriptor
     return NewRun(
@@ -150,6 +155,7 @@ def new_run(wanted: Request, run_id: str) -> NewRun:
         training_rows=run.training_rows,
         validation_rows=run.validation_rows,
         skipped_rows=run.skipped_rows,
+        origin=origins.document(origin),
     )
 
 

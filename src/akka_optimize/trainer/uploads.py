@@ -44,26 +44,32 @@ def write(home: Home, upload_id: str, offset: int, data: bytes) -> int:
     Raises Invalid (id, offset, a part that is too large or leaves a gap), Conflict (other bytes are there already)
     and Exhausted (limit; the home's unfinished uploads, or the disk, which removes what was held).
     """
-    path = _path(home, upload_id)
-    if len(data) > PART_LIMIT:
-        raise errors.Invalid(f"a part holds at most {PART_LIMIT} bytes, not {len(data)}", field="data")
-    if offset < 0:
-        raise errors.Invalid(f"an offset is not negative, and {offset} is", field="offset")
+    path = place(home, upload_id)
+    check_part(offset, data)
     check_size(offset + len(data))
     try:
         if path.exists():
             _require_room(home, len(data))
-            return _write(path, upload_id, offset, data)
+            return append(path, upload_id, offset, data)
         with home.lock("uploads", wait=True):  # one new one at a time, so that they can be counted
             sweep(home)
             _require_room(home, len(data), new=not path.exists())
-            return _write(path, upload_id, offset, data)
+            return append(path, upload_id, offset, data)
     except errors.Exhausted:
         path.unlink(missing_ok=True)  # it can never be finished, and holds the room that is missing
         raise
 
 
-def _write(path: Path, upload_id: str, offset: int, data: bytes) -> int:
+def check_part(offset: int, data: bytes) -> None:
+    """Raise Invalid for a part that no upload can have."""
+    if len(data) > PART_LIMIT:
+        raise errors.Invalid(f"a part holds at most {PART_LIMIT} bytes, not {len(data)}", field="data")
+    if offset < 0:
+        raise errors.Invalid(f"an offset is not negative, and {offset} is", field="offset")
+
+
+def append(path: Path, upload_id: str, offset: int, data: bytes) -> int:
+    """Write a part to the file at `path`, as `write` does, whatever there is room for."""
     with files.translated(path), open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         size = file.seek(0, os.SEEK_END)
@@ -84,7 +90,7 @@ def finished(home: Home, upload: Upload) -> Iterator[Path]:
 
     Raises NotFound, and Invalid (id, or a digest that does not match).
     """
-    path, upload_id, sha256 = _path(home, upload.upload_id), upload.upload_id, upload.sha256
+    path, upload_id, sha256 = place(home, upload.upload_id), upload.upload_id, upload.sha256
     if not SHA256.fullmatch(sha256):
         raise errors.Invalid(f"a sha256 has 64 hex digits in lower case, unlike {shown(sha256)}", field="sha256")
     if not path.exists():
@@ -107,7 +113,7 @@ def finished(home: Home, upload: Upload) -> Iterator[Path]:
 
 def drop(home: Home, upload: Upload) -> None:
     """Remove what is held of an upload, if anything is."""
-    _path(home, upload.upload_id).unlink(missing_ok=True)
+    place(home, upload.upload_id).unlink(missing_ok=True)
 
 
 def sweep(home: Home, *, older_than: float = STALE_SECONDS) -> None:
@@ -168,7 +174,8 @@ def check_size(size: int) -> None:
         )
 
 
-def _path(home: Home, upload_id: str) -> Path:
+def place(home: Home, upload_id: str) -> Path:
+    """Where an upload is held. Raises Invalid (id)."""
     if not UPLOAD_ID.fullmatch(upload_id):
         raise errors.Invalid(
             f"an upload id has 32 hex digits in lower case, unlike {shown(upload_id)}", field="uploadId"

@@ -19,7 +19,10 @@ from akka_optimize.protocol import SERVICE
 from akka_optimize.protocol import trainer_pb2 as pb
 
 METHODS = [method.name for method in pb.DESCRIPTOR.services_by_name[SERVICE.rpartition(".")[2]].methods]
-ONCE = {"CreateWorkload", "CancelRun", "DeleteRun", "UnpinSnapshot", "WatchRun"}
+ONCE = {
+    *("CreateWorkload", "CancelRun", "DeleteRun", "UnpinSnapshot", "WatchRun"),
+    *("PauseRun", "ResumeRun", "AnnotateRun", "ExportRun"),
+}
 DOWN = errors.Unreachable("nobody there")
 
 

@@ -8,7 +8,9 @@ import socket
 import time
 
 import pytest
+import trustme
 from support.scripted import frame, response, scripted, trailers
+from support.service import served
 from support.transports import to_web
 
 from akka_optimize import __version__, errors
@@ -16,6 +18,7 @@ from akka_optimize.client.transport import told
 from akka_optimize.client.transport.web import WebTransport
 from akka_optimize.protocol import SERVICE
 from akka_optimize.protocol import trainer_pb2 as pb
+from akka_optimize.trainer.service.options import Options
 
 RUN = pb.Run(run_id="a").SerializeToString()
 WHOLE = response(frame(RUN) + trailers())
@@ -150,6 +153,44 @@ def test_an_answer_without_its_end_is_a_cut_connection(answer):
     """A message is no answer until its trailers say that all is well."""
     error = refused(errors.Unreachable, answer)
     assert "was cut before the answer was complete" in error.message
+
+
+PLAIN_TO_TLS = {
+    "closed without a word": b"",
+    "a web server's answer": response(b"Client sent an HTTP request to an HTTPS server.", status="400 Bad Request"),
+}
+
+
+@pytest.mark.parametrize("answer", PLAIN_TO_TLS.values(), ids=PLAIN_TO_TLS)
+def test_a_port_that_speaks_tls_is_hinted_at(answer):
+    """However it takes plain HTTP, the user is told what to write; the answer of a proxy to TLS is another matter."""
+    with scripted(answer) as server, to_web(server.host) as transport:
+        with pytest.raises(errors.AkkaError) as caught:
+            transport.unary("GetRun", pb.GetRunRequest(run_id="a"), pb.Run, timeout=5)
+    assert "https://" in caught.value.hint
+
+
+def test_the_trainers_own_tls_port_is_hinted_at(tmp_path):
+    """Plain http:// to the real service behind a certificate."""
+    certificate, cert, key = trustme.CA().issue_cert("127.0.0.1"), tmp_path / "cert", tmp_path / "key"
+    certificate.cert_chain_pems[0].write_to_path(cert)
+    certificate.private_key_pem.write_to_path(key)
+    with (
+        served(object(), options=Options(tls_cert=cert, tls_key=key)) as host,
+        to_web(host) as transport,
+        pytest.raises(errors.Unreachable) as caught,
+    ):
+        transport.unary("GetRun", pb.GetRunRequest(run_id="a"), pb.Run, timeout=5)
+    assert caught.value.hint == "try the command again; if it speaks TLS, write https://"
+
+
+def test_a_cut_after_an_answer_is_no_question_of_tls():
+    """Once something was answered over plain HTTP, no https:// is proposed."""
+    with scripted(WHOLE, b"") as server, to_web(server.host) as transport:
+        transport.unary("GetRun", pb.GetRunRequest(run_id="a"), pb.Run, timeout=5)
+        with pytest.raises(errors.Unreachable) as caught:
+            transport.unary("GetRun", pb.GetRunRequest(run_id="a"), pb.Run, timeout=5)
+    assert caught.value.hint == "try the command again"
 
 
 def test_what_came_whole_is_delivered_before_a_cut_is_told():

@@ -13,7 +13,7 @@ from support.curves import a_run, column
 from akka_optimize.core.comparison import compare
 from akka_optimize.output.views.comparison import COMPARISON, to_json
 from akka_optimize.output.views.comparison_text import CAUTION, OTHER_ROWS, UNALIGNED, to_text
-from akka_optimize.records import Comparison, Difference, Division
+from akka_optimize.records import Comparison, Difference, Division, EnvironmentDifference
 
 INF, NAN = math.inf, math.nan
 RUN, BASELINE = a_run("7d496e82c3a15f04", name="slow"), a_run("be2a310245ea0c11", seed=2**32 - 1)
@@ -38,7 +38,10 @@ RICH = made(
     column([1, 1, 20, INF, 1, 1, 1, 1]),
     None,
     differences=(Difference("seed", 0, 1),),
-    environment=(Difference("packages.torch", "2.13", None),),
+    environment=(
+        EnvironmentDifference("packages.torch", "2.13", None, True),
+        EnvironmentDifference("cpus", 2, 4, False),
+    ),
 )
 
 SHAPE = {
@@ -50,7 +53,7 @@ SHAPE = {
     "plan.division": "same run baseline",
     "plan.division.run": "devices sequencesPerPass accumulation sequencesPerUpdate",
     "environment": "differences",
-    "environment.differences": "path run baseline",
+    "environment.differences": "path run baseline movesDigits",
     "steps": "compared onlyRun onlyBaseline replaced",
     "steps.onlyRun": "steps ranges",
     "steps.onlyRun.ranges": "firstStep lastStep steps",
@@ -234,8 +237,9 @@ plan: 1 difference (run -> baseline)
   seed: 0 -> 1
 <other rows>
 division: the same, 1x8x1 (devices x sequences per pass x accumulation)
-environment: 1 difference (run -> baseline)
-  packages.torch: "2.13" -> —
+environment: 2 differences (run -> baseline)
+  packages.torch: "2.13" -> —, which can move digits
+  cpus: 2 -> 4
 
 STEPS     RUN LOSS     BASELINE   DIFFERENCE
 1-2         1.0625       1.0000      +0.0625

@@ -10,6 +10,7 @@ from support.fans import PARENT, SNAPSHOT, FanTrainer
 
 from akka_optimize.core.grid import points
 from akka_optimize.output.view import document
+from akka_optimize.output.views.branch import BRANCH
 from akka_optimize.output.views.sweep import SWEEP, to_text
 from akka_optimize.records import Axis, FanRequest, Sweep
 
@@ -138,3 +139,24 @@ def test_the_error_of_a_truncated_adapter_is_shown():
     assert lines[1].endswith("0.015625")
     assert lines[2].endswith("—")
     assert document(SWEEP, swept(restore_error=0.015625))["points"][0]["resolved"]["restoreError"] == 0.015625
+
+
+def test_children_that_can_go_on_are_told_how():
+    """Each with the command that resumes it; a new token is for the others."""
+    sweep = swept(["FAILED", "FAILED"], resumable=True)
+    first, second = (point.child_run_id for point in sweep.branches.points)
+    text = to_text(sweep)
+    assert f"Point 0: resume with: akka-optimize training runs resume {first}" in text.split("\n")
+    assert f"resume {second}" not in text
+    assert "1 child run has failed or been cancelled." in text
+    paused = to_text(swept([None, "PAUSED"]))
+    assert f"Point 1: resume with: akka-optimize training runs resume {second}" in paused.split("\n")
+    assert "under a new token" not in paused
+
+
+@pytest.mark.parametrize(("changed", "told"), [({"resumable": True}, True), ({"phase": "PAUSED"}, True), ({}, False)])
+def test_a_single_child_that_can_go_on_is_told_how(changed, told):
+    """By a dry run of `branch` or `continue` that finds it there."""
+    branches = swept(["FAILED"], **changed).branches
+    text = BRANCH.to_text(replace(branches, points=branches.points[:1]))
+    assert (f"Resume with     akka-optimize training runs resume {branches.points[0].child_run_id}" in text) == told

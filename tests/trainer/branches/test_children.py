@@ -197,3 +197,23 @@ def test_what_points_share_is_looked_up_once(trainer, snapshot, monkeypatch):
         )
     resolved(trainer, snapshot, *parents.rates(50))
     assert calls == ["lengths", "_split"]
+
+
+def test_the_change_is_recorded_as_the_change(trainer, parent, snapshot):
+    """From the parent's value to the child's, by path in the plan; neither source nor horizon, and equal values not."""
+    changes = {parents.RATE: 2e-5, parents.RANK: 4, "seed": parent.seed}
+    plain, one, two = submitted(trainer, snapshot, {}, {parents.RATE: 1}, changes)
+    rate = {"path": parents.RATE, "from": parent.config["hyperparams"]["optimizer"]["learningRate"]}
+    rank = {"path": parents.RANK, "from": parent.config["hyperparams"]["lora"]["rank"], "to": 4}
+    assert plain.changed == ()
+    assert one.changed == ({**rate, "to": 1.0},)
+    assert two.changed == (rank, {**rate, "to": 2e-5})
+    told = json.loads((trainer[1].path / two.folder / "run.json").read_text())
+    assert told["changed"] == [*two.changed]
+
+
+def test_other_rows_are_a_change_of_hashes(trainer, parent, snapshot):
+    """Whatever names the rows have."""
+    other = life.add_rows(trainer[1], trainer[0], [life.row(f"other {i}", "row") for i in range(40)], name="other")
+    (child,) = submitted(trainer, snapshot, {"dataset": "other"})
+    assert child.changed == ({"path": "dataset", "from": parent.dataset, "to": other},)

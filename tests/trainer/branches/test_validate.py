@@ -116,6 +116,28 @@ def test_a_training_state_takes_the_learning_rate_alone(trainer, snapshot, value
     assert error.field == RANK
 
 
+EVERY = "hyperparams.training.validationFrequencySteps"
+
+
+def test_a_run_that_is_continued_may_validate_more_often(trainer, snapshot):
+    """Learning rate and rhythm of validation change, one at a time or both; anything else is refused by its path."""
+    state = {"restore": "trainingState", "continues": True}
+    good = ({EVERY: 5}, {EVERY: 5, RATE: 1e-3}, {RATE: 1e-3}, {})
+    told = branches.validate(*trainer, parents.asked(snapshot, *good, **state))
+    assert [point.config["hyperparams"]["training"]["validationFrequencySteps"] for point in told.points][:2] == [5, 5]
+    error = refused(trainer, parents.asked(snapshot, {EVERY: 5, "seed": 3}, {RANK: 8}, **state), errors.Invalid)
+    assert error.field == "seed"
+    assert f"{RANK}: a run that is continued takes {RATE} and {EVERY} alone" in error.message
+    error = refused(trainer, parents.asked(snapshot, {EVERY: -1}, **state), errors.Invalid)
+    assert error.field == EVERY
+
+
+def test_a_run_is_continued_from_its_training_state(trainer, snapshot):
+    """Weights alone are no place to go on from."""
+    error = refused(trainer, parents.asked(snapshot, {RATE: 1e-3}, continues=True), errors.Invalid)
+    assert (error.field, "trainingState" in error.message) == ("continues", True)
+
+
 def test_too_few_rows_are_a_fault_of_their_point(trainer, snapshot):
     """A length that leaves no row to train on is reported with the others."""
     error = refused(trainer, parents.asked(snapshot, {"maxSeqLength": 8}, {RANK: 0}), errors.Invalid)

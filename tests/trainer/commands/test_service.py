@@ -6,16 +6,24 @@ import json
 import signal
 import socket
 import sqlite3
+import subprocess
+import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from support import life
+from support.answering import get
 from support.commands import invoke
 from support.service import served
-from support.trainer_program import Ended, TrainerProgram, finished
+from support.trainer_program import ENDLESS, OPENING, Ended, TrainerProgram, finished
 
 from akka_optimize.cli.app import App
+from akka_optimize.protocol import SERVICE
+from akka_optimize.trainer import slots
 from akka_optimize.trainer import start as runs
+from akka_optimize.trainer.home import Home
+from akka_optimize.trainer.processes import Process
 from akka_optimize.trainer.service import background
 from akka_optimize.trainer.service.serving import Starting
 from akka_optimize.wiring import build_trainer
@@ -54,8 +62,11 @@ def test_a_service_from_start_to_stop(program, capsys, tmp_path):
     shown = program("status", capsys=capsys)
     assert shown.code == 0
     assert dict(line.split(None, 1) for line in shown.out.splitlines())["Address"] == address
-    log = program("logs", "--lines", "1", capsys=capsys).out
-    assert json.loads(log)["code"] == "http 401" or "GetInfo" in log
+    calls = logged(program, capsys, 2)
+    assert [(call["method"].rpartition("/")[2], call["code"]) for call in calls] == [
+        ("GetInfo", "ok"),
+        ("GetInfo", "unauthenticated"),
+    ]
 
     assert TOKEN.encode() not in Path(f"/proc/{found.pid}/cmdline").read_bytes()
     written = b"".join(path.read_bytes() for path in program.home.iterdir() if path.is_file())
@@ -67,6 +78,19 @@ def test_a_service_from_start_to_stop(program, capsys, tmp_path):
     assert background.running(program.home) is None
     assert program("status", capsys=capsys).code == 1
     assert program("stop", capsys=capsys) == Ended(0, "", f"no trainer serves {program.home}; nothing was stopped\n")
+
+
+def logged(program, capsys, calls):
+    """The last lines of calls in the log, once there are as many; a caller has its answer before the line is there."""
+    last = []
+
+    def told():
+        lines = program("logs", "--lines", str(calls), capsys=capsys).out.splitlines()
+        last[:] = [json.loads(line) for line in lines if line.startswith("{")]
+        return len(last) == calls
+
+    life.until(told, "the calls in the log")
+    return last
 
 
 def test_of_several_starts_one_serves(program):
@@ -110,14 +134,93 @@ def test_a_stop_loses_nothing(program, monkeypatch):
 
 
 def test_killed_it_leaves_nothing_in_the_way(program, capsys):
-    """After kill -9 nobody says that it runs, and the next one starts; a second signal of another kind ends at once."""
+    """After kill -9 nobody says that it runs, and the next one starts; Ctrl-C ends that one in order, with 130."""
     with program.served() as service:
         service.process.kill()
         service.finished()
         assert program("status", capsys=capsys).code == 1
     with program.served() as service:
         service.tell(signal.SIGINT)
-        assert service.finished().code == 128 + signal.SIGINT
+        ended = service.finished()
+    assert (ended.code, ended.err.splitlines()[-1]) == (128 + signal.SIGINT, "stopped")
+
+
+@contextmanager
+def in_a_call_without_end(home):
+    """A service with a call that does not end, and a worker that hears no SIGTERM; the service and the worker."""
+    deaf = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); sys.stdin.read()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    opened = Home.open(home)
+    with (
+        subprocess.Popen([sys.executable, "-c", deaf], **pipes) as worker,
+        TrainerProgram(home, ENDLESS).served() as service,
+        slots.take(opened) as place,
+        socket.create_connection(service.host.split(":")) as caller,
+    ):
+        worker.stdout.readline()
+        slots.sign(place, Process.of(worker.pid))
+        head = f"POST /{SERVICE}/GetRun HTTP/1.1\r\nhost: {service.host}\r\ncontent-type: application/json\r\n"
+        caller.sendall(f"{head}content-length: 2\r\n\r\n{{}}".encode())
+        life.until(lambda: "akka_trainer_open_calls 2.0" in get(service.host, "/metrics").text, "the call")
+        yield service, worker
+        worker.kill()
+
+
+def test_a_second_signal_ends_it_at_once(program):
+    """With a call and a worker that do not end, told once it goes on; told by another signal it ends with that one's
+    code, its worker with it. No lock and no record is left, and the next one starts."""
+    with in_a_call_without_end(program.home) as (service, worker):
+        service.tell(signal.SIGTERM)
+        life.until(lambda: background.running(program.home).state == background.STOPPING, "the first signal")
+        assert (service.process.poll(), worker.poll()) == (None, None)
+        service.tell(signal.SIGINT)
+        ended = service.finished()
+        assert (ended.code, "stopped" in ended.err) == (128 + signal.SIGINT, False)
+        assert worker.wait(life.PATIENCE_SECONDS) == -signal.SIGKILL
+    assert not (program.home / background.RECORD).exists()
+    background.claim(Home(program.home)).release()
+    with program.served() as service:
+        assert service.process.poll() is None
+
+
+def test_stop_now_ends_it_at_once(program, capsys):
+    """The same by the command, which waits until it is so."""
+    with in_a_call_without_end(program.home) as (service, worker):
+        ended = program("stop", "--now", capsys=capsys)
+        assert (ended.code, "has stopped" in ended.err) == (0, True)
+        assert service.finished().code in (128 + signal.SIGINT, 128 + signal.SIGTERM)
+        assert worker.wait(life.PATIENCE_SECONDS) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_start_can_be_ended(program, number, code):
+    """While the home is being opened, one signal ends it at once: in order, and not by the name of calls at work."""
+    with TrainerProgram(program.home, OPENING).spawn("serve", "--port", "0") as process:
+        try:
+            address = process.stderr.readline().strip().removeprefix("starting at http://")
+            assert get(address, "/").status_code == 200
+            process.send_signal(number)
+            ended = finished(process)
+        finally:
+            process.kill()
+    assert (ended.code, ended.err.splitlines()[-1]) == (code, "stopped before its home was open")
+    assert background.running(program.home) is None
+
+
+def test_a_damaged_catalog_is_told(program, capsys):
+    """`serve` and `start` end with one sentence, the file is left as it is, and no service is on record."""
+    home, catalog = life.open_home(program.home.parent)
+    catalog.close()
+    home.catalog.write_bytes(b"no database at all, but long enough to be looked at" * 100)
+    before = home.catalog.read_bytes()
+    program = TrainerProgram(home.path)
+    for ended in (program("serve", "--port", "0", capsys=capsys), program("start", "--port", "0", capsys=capsys)):
+        assert (ended.code, ended.out) == (1, "")
+        assert [line for line in ended.err.splitlines() if line.startswith("Error: ") and str(home.catalog) in line]
+        assert "Traceback" not in ended.err
+    assert home.catalog.read_bytes() == before
+    assert background.running(home.path) is None
+    background.claim(home).release()
 
 
 def test_a_start_that_fails_says_why(program, capsys):

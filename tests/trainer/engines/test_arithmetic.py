@@ -162,8 +162,8 @@ def test_saves_are_files_that_depend_on_the_update(tmp_path):
     """Weights are safetensors of the adapter's rank; the training state says where the run is."""
     session = engine("arithmetic").start(life.job())
     list(islice(session.steps(), 3))
-    session.save_weights(tmp_path / "weights.safetensors")
-    session.save_training_state(tmp_path / "state")
+    session.hold().save_weights(tmp_path / "weights.safetensors")
+    session.hold().save_training_state(tmp_path / "state")
     assert load_file(tmp_path / "weights.safetensors")["made_up.A"].shape == (8, 4)
     assert json.loads((tmp_path / "state").read_text())["step"] == 3
 
@@ -171,8 +171,8 @@ def test_saves_are_files_that_depend_on_the_update(tmp_path):
 def child_of(session, folder, restore, settings=None, **kwargs):
     """A session that starts from a snapshot of another."""
     weights, state = folder / "weights.safetensors", folder / "training-state.pt"
-    session.save_weights(weights)
-    session.save_training_state(state)
+    session.hold().save_weights(weights)
+    session.hold().save_training_state(state)
     source = Source(restore, weights, state if restore == "trainingState" else None)
     return engine("arithmetic").start(replace(life.job(settings, **kwargs), source=source))
 

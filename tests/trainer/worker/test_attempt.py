@@ -13,10 +13,12 @@ from support import life
 
 from akka_optimize import errors
 from akka_optimize.protocol import convert
+from akka_optimize.record import curves as record_curves
 from akka_optimize.trainer import base_models, claims, recover, start
 from akka_optimize.trainer import closing as record
 from akka_optimize.trainer.engines import arithmetic
 from akka_optimize.trainer.worker import attempt
+from akka_optimize.trainer.worker.clocks import Clocks
 from akka_optimize.trainer.worker.drain import Stop
 
 TRAINING = "config.hyperparams.training"
@@ -75,7 +77,8 @@ def take(trainer, *, stop=None, clock=None):
     catalog, home = trainer
     run, lock = claims.take(catalog, home)
     with lock:
-        attempt.Attempt(catalog, home, run, stop or Stop(), **({"clock": clock} if clock else {})).carry_out()
+        clocks = Clocks(clock, clock) if clock else None
+        attempt.Attempt(catalog, home, run, stop or Stop(), clocks=clocks).carry_out()
     return catalog.run(run.run_id), home.path / run.folder
 
 
@@ -100,7 +103,7 @@ def test_a_run_completes_with_every_column(trainer):
     assert found["gradNorm"] == (steps, [step.grad_norm for step in expected])
     assert found["learningRate"] == (steps, [step.learning_rate for step in expected])
     assert found["clipped"] == (steps, [float(step.clipped) for step in expected])
-    assert set(found) == set(record.COLUMNS)
+    assert set(found) == set(record_curves.COLUMNS)
     assert run.loss == found["loss"][1][-1]
 
 
@@ -359,9 +362,9 @@ def test_a_record_that_could_not_be_closed_is_closed_later(trainer, monkeypatch,
     with monkeypatch.context() as patch:
         patch.setattr(*((record, "close") if place == "close" else (catalog, "merge_metrics")), full)
         run, folder = carry_out(trainer)
-    assert (run.phase, run.failure_code) == ("FAILED", "DISK_FULL")
+    assert (run.phase, run.failure_code) == ("PAUSED", "DISK_FULL")
     assert recover.recover(catalog, home) == ()
-    assert json.loads((folder / "summary.json").read_text())["phase"] == "FAILED"
+    assert json.loads((folder / "summary.json").read_text())["phase"] == "PAUSED"
     assert (folder / "checksums.txt").exists()
     assert list(home.unclosed.iterdir()) == []
 
@@ -398,4 +401,5 @@ def test_a_run_whose_record_cannot_be_closed_is_not_complete(trainer, monkeypatc
 
     monkeypatch.setattr(record, "close", full)
     run, _ = carry_out(trainer)
-    assert (run.phase, run.failure_code, run.failure_reason) == ("FAILED", "DISK_FULL", "the disk is full")
+    assert (run.phase, run.failure_code, run.failure_reason) == ("PAUSED", "DISK_FULL", "the disk is full")
+    assert (run.pause.checkpoint, run.pause.reason, run.pause.saved_step) == (None, "the disk is full", 20)

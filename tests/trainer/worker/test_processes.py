@@ -84,15 +84,18 @@ def test_a_fault_ends_its_run_and_no_other(trainer, workers):
 
 
 @pytest.mark.parametrize(
-    ("kind", "code"),
-    [pytest.param("memory", "OUT_OF_MEMORY", id="memory"), pytest.param("disk", "DISK_FULL", id="room")],
+    ("kind", "phase", "code"),
+    [
+        pytest.param("memory", "FAILED", "OUT_OF_MEMORY", id="memory"),
+        pytest.param("disk", "PAUSED", "DISK_FULL", id="room"),
+    ],
 )
-def test_a_lack_of_room_is_named(trainer, workers, kind, code):
-    """Memory and disk have codes of their own, and the run may be taken up again."""
+def test_a_lack_of_room_is_named(trainer, workers, kind, phase, code):
+    """Memory and disk have codes of their own, and the run may be taken up again; for a disk it stands still."""
     (run,) = queue(trainer, 0)
     life.finish(workers(fault=f"{kind}:5"))
     after = trainer[0].run(run.run_id)
-    assert (after.phase, after.failure_code, after.resumable) == ("FAILED", code, True)
+    assert (after.phase, after.failure_code, after.resumable) == (phase, code, True)
 
 
 def test_of_two_workers_one_works(trainer, workers):

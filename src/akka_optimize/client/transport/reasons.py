@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import grpc
 
 
+IF_TLS = "if it speaks TLS, write https://"
 NOT_CONNECTED = ("failed to connect", "errors resolving")  # how details begin when no request has left
 
 
@@ -95,7 +96,7 @@ def _http1(asked: Asked, found: re.Match[str]) -> errors.AkkaError:
 def _closed(asked: Asked, _found: re.Match[str]) -> errors.AkkaError:
     return errors.Unreachable(
         f"what listens at {asked.address} closed the connection at once",
-        hint="see whether it is the trainer" if asked.tls else "if it speaks TLS, write https://",
+        hint="see whether it is the trainer" if asked.tls else IF_TLS,
     )
 
 

@@ -22,12 +22,12 @@ TRIES = 4
 # Seconds: the least that is waited before any try (grpc itself needs as much), the most before the second one, and the
 # most before any.
 LEAST_PAUSE, FIRST_PAUSE, LONGEST_PAUSE = 0.12, 0.15, 2.0
-READS = ("Get", "List", "Validate")  # how the names of methods begin that change nothing
+READS = ("Get", "List", "Validate", "Verify")  # how the names of methods begin that change nothing
 # The second time finds what the first one made: by its content, by a token, or because there is nothing left to do.
 REPEATABLE = frozenset(
     {
         *("WriteUpload", "CreateDataset", "NameDataset", "StartRun", "SubmitBranches"),
-        *("CancelSubmission", "PinSnapshot"),
+        *("CancelSubmission", "PinSnapshot", "RepeatRun", "ImportRuns"),
     }
 )
 WHOLE = frozenset({"GetMetrics", "GetRunLog"})  # streams that make one result

@@ -12,7 +12,7 @@ from akka_optimize.client.transport import told
 from akka_optimize.client.transport.calls import Observe, trying
 from akka_optimize.client.transport.frames import frame, messages, status_error, timeout_header
 from akka_optimize.client.transport.proxies import proxy_for, without_credentials
-from akka_optimize.client.transport.reasons import Asked, by_http_status
+from akka_optimize.client.transport.reasons import IF_TLS, Asked, by_http_status
 from akka_optimize.protocol import SERVICE
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class WebTransport:
         if proxy is not None:
             hint = f"it was asked through the proxy at {without_credentials(proxy)}; NO_PROXY exempts it"
         self._address, self._tls, self._hint, self._observe = address, tls, hint, observe
+        self._known = tls  # does what listens there speak as we do?
         headers = {
             "content-type": CONTENT_TYPE,
             "accept": CONTENT_TYPE,
@@ -109,6 +110,7 @@ class WebTransport:
         with self._translated(answered=False):
             sent = self._client.build_request("POST", method, content=content, headers=headers, timeout=bound)
             response = self._client.send(sent, stream=True)
+        self._known |= response.status_code != 400  # what web servers say when they are spoken to without TLS
         with self._translated(answered=True), closing(response):
             for message in self._messages(response, Asked(method, len(content), self._address, self._tls, self._hint)):
                 try:
@@ -124,7 +126,7 @@ class WebTransport:
         elif response.is_redirect:
             raise told.moved(self._address, response.headers.get("location", ""))
         elif response.status_code != 200:
-            raise by_http_status(asked, response.status_code)
+            raise self._with_doubt(by_http_status(asked, response.status_code))
         elif (kind := response.headers.get("content-type", "").partition(";")[0].strip().lower()) not in OURS:
             raise told.no_trainer(self._address, f"it answers with {kind or 'nothing that it names'}")
         else:
@@ -157,10 +159,16 @@ class WebTransport:
                 case httpcore.RemoteProtocolError() if not answered and str(error) != DISCONNECTED:
                     told_as = told.only_http2(self._address)
                 case httpcore.NetworkError() | httpcore.RemoteProtocolError():
-                    told_as = told.cut(self._address)
+                    told_as = self._with_doubt(told.cut(self._address))
                 case _:
                     told_as = told.garbled(self._address, type(error).__name__)
             raise told_as from error
+
+    def _with_doubt(self, error: errors.AkkaError) -> errors.AkkaError:
+        """The error, with a hint at TLS where nothing but it has come over plain HTTP yet."""
+        if not self._known:
+            error.hint = f"{error.hint}; {IF_TLS}" if error.hint else IF_TLS
+        return error
 
     def _no_connection(self, error: Exception) -> errors.Unreachable:
         import ssl

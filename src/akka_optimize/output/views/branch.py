@@ -47,6 +47,7 @@ def to_text(branches: Branches) -> str:
     return labelled(
         [
             ("Child run", f"{point.child_run_id} ({'existing' if point.existing else 'not submitted'})"),
+            *([("Resume with", sweep.resume(point))] if sweep.can_go_on(point) else []),
             ("Changes", point.label),
             ("Parent", branches.parent_run_id),
             ("Snapshot", f"{branches.snapshot_id[:12]}, {branches.restore} restored"),

@@ -24,7 +24,7 @@ FIELDS = (
     Field("run", "the run: its ids, phase, plan's hash, seed, recorded steps and median gradient norm"),
     Field("baseline", "the same of the baseline"),
     Field("plan", "whether the plans are the same, in what they differ, and how each divides its update"),
-    Field("environment", "in what the recorded versions and machines differ"),
+    Field("environment", "in what the recorded versions and machines differ, and which of that can move digits"),
     Field("window", "steps in a window"),
     Field("margin", "mean difference above which a full window parts"),
     Field("spikeFactor", "multiple of its run's median from which a gradient norm is a spike"),
@@ -49,7 +49,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "baseline": _run(comparison.baseline, curves.baseline),
         "plan": {
             "same": not comparison.differences,
-            "differences": _differences(comparison.differences),
+            "differences": [_difference(each) for each in comparison.differences],
             "alignedSteps": comparison.aligned_steps,
             "division": {
                 "same": comparison.run.division == comparison.baseline.division,
@@ -57,7 +57,9 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
                 "baseline": _division(comparison.baseline.division),
             },
         },
-        "environment": {"differences": _differences(comparison.environment)},
+        "environment": {
+            "differences": [{**_difference(each), "movesDigits": each.moves_digits} for each in comparison.environment]
+        },
         "window": curves.window,
         "margin": curves.margin,
         "spikeFactor": curves.spike_factor,
@@ -99,8 +101,8 @@ def _run(run: Run, curve: Curve) -> dict[str, Any]:
     }
 
 
-def _differences(differences: Iterable[Difference]) -> list[dict[str, Any]]:
-    return [{"path": each.path, "run": each.run, "baseline": each.baseline} for each in differences]
+def _difference(each: Difference) -> dict[str, Any]:
+    return {"path": each.path, "run": each.run, "baseline": each.baseline}
 
 
 def _division(division: Division) -> dict[str, int]:

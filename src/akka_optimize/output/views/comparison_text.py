@@ -128,7 +128,8 @@ def _settings(comparison: Comparison, width: int) -> Iterator[str]:
     yield f"division: {'the same, ' if same else ''}{divisions} (devices x sequences per pass x accumulation)"
     if comparison.environment:
         yield f"environment: {_count(len(comparison.environment), 'difference')} (run -> baseline)"
-        yield from map(_difference, comparison.environment)
+        for each in comparison.environment:
+            yield f"{_difference(each)}{', which can move digits' if each.moves_digits else ''}"
     elif run.environment is None and baseline.environment is None:
         yield "environment: not recorded"
     else:

@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from akka_optimize.output.text import grid
 from akka_optimize.output.view import Column, Document, Field, View
+from akka_optimize.output.views.changes import of_child
 from akka_optimize.output.views.run import FIELDS, phase, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from akka_optimize.records import Run, RunTree
-
-
-def _changes(run: Run) -> str | None:
-    return run.config_name or None
 
 
 def branch_document(run: Run) -> Document:
@@ -37,7 +34,7 @@ BRANCHES = View(
         Column("STEP", lambda run: f"{run.observed_step}/{run.steps}"),
         Column("LOSS", lambda run: run.loss),
         Column("SOURCE STEP", "sourceStep"),
-        Column("CHANGES", _changes),
+        Column("CHANGES", of_child),
         Column("CONFIG", "configHash"),
         Column("RESTORE", "restore"),
     ),
@@ -55,7 +52,7 @@ ANCESTRY = View(
         Column("SOURCE STEP", "sourceStep"),
         Column("SNAPSHOT", lambda run: run.source_snapshot_id and run.source_snapshot_id[:12]),
         Column("STEPS", "steps"),
-        Column("CHANGES", _changes),
+        Column("CHANGES", of_child),
         Column("CONFIG", "configHash"),
     ),
     to_json=to_json,
@@ -73,7 +70,7 @@ def depths(runs: Sequence[Run]) -> list[int]:
 def tree_text(tree: RunTree) -> str:
     """The runs, indented by generation, under their headings."""
     rows: list[list[Any]] = [
-        ["  " * depth + run.run_id, phase(run), f"{run.observed_step}/{run.steps}", run.source_step, _changes(run)]
+        ["  " * depth + run.run_id, phase(run), f"{run.observed_step}/{run.steps}", run.source_step, of_child(run)]
         for run, depth in zip(tree.runs, depths(tree.runs), strict=True)
     ]
     return grid(["RUN", "PHASE", "STEP", "SOURCE STEP", "CHANGES"], rows)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from akka_optimize.output.finite import NON_FINITE, formatted, stating
 from akka_optimize.output.text import labelled
 from akka_optimize.output.view import Column, Field, View
+from akka_optimize.output.views.changes import lines, several
 
 if TYPE_CHECKING:
     from akka_optimize.records import Division, Document, ResolvedRun, Run
@@ -56,9 +57,27 @@ FIELDS = (
     Field("sourceStep", "the parent's update at which that was saved"),
     Field("restore", "what it took up from there: weights or trainingState"),
     Field("changes", "what its point set, by path below config"),
+    Field("pause", "why it stands still or is about to: checkpoint, requestedAt, savedStep, reason, resourcesReleased"),
+    Field("bestSnapshotId", "its snapshot with the lowest validation loss"),
+    Field("bestStep", "the update of that"),
+    Field("bestValidationLoss", "the loss of that, in nats per token"),
+    Field("lastSnapshotId", "its newest snapshot"),
+    Field("replacedSteps", "steps that attempts which ended had recorded, and that were trained again since"),
+    Field("events", "what happened to it, oldest first: attempts that ended, restarts, clocks that jumped, comments"),
+    Field("changed", "where a child's plan differs from its parent's, source and horizon aside: path, from, to"),
+    Field("repeats", "the run whose plan it starts again"),
+    Field("origin", "commit and diffSha256 of the git repository that it was asked for in"),
+    Field("severalChanges", "does it change more than one setting of its parent at once?"),
     NON_FINITE,
 )
-to_json = stating("loss", "validation_loss")
+_stated = stating("loss", "validation_loss", "best_validation_loss")
+
+
+def to_json(run: Run) -> Document:
+    """A run's document."""
+    document = _stated(run)
+    stated = document.pop(NON_FINITE.name)
+    return document | {"severalChanges": several(run), NON_FINITE.name: stated}
 
 
 def spread(division: Division) -> str:
@@ -92,6 +111,45 @@ def _source(run: Run) -> str | None:
     return f"{run.parent_run_id} at step {run.source_step} (snapshot {snapshot}, {run.restore} restored)"
 
 
+def _saved(snapshot_id: str | None, step: int | None, loss: float | None = None) -> str | None:
+    if snapshot_id is None:
+        return None
+    told = "" if loss is None else f", validation loss {formatted(loss, '.6g')}"
+    return f"{snapshot_id[:12]} of step {step}{told}"
+
+
+def _pause(run: Run) -> str | None:
+    if run.pause is None:
+        return None
+    pause = run.pause
+    who = "by the trainer" if pause.checkpoint is None else f"on demand (checkpoint {pause.checkpoint})"
+    goes_on = "the beginning" if pause.saved_step is None else f"step {pause.saved_step}"
+    asked = "" if pause.resources_released else ", not yet carried out"
+    reason = f": {pause.reason}" if pause.reason else ""
+    return f"{who} at {pause.requested_at}{asked}, goes on from {goes_on}{reason}"
+
+
+def _restarts(run: Run) -> str | None:
+    told = [
+        f"attempt {event.get('attempt')} from step {event.get('restoredStep')}, {event.get('replacedSteps')} replaced"
+        for event in run.events
+        if event.get("kind") == "resumed"
+    ]
+    return "\n".join(told) or None
+
+
+def _comments(run: Run) -> str | None:
+    told = [f"{event['at']}  {event.get('text')}" for event in run.events if event.get("kind") == "comment"]
+    return "\n".join(told) or None
+
+
+def _origin(run: Run) -> str | None:
+    if run.origin is None:
+        return None
+    digest = run.origin.get("diffSha256")
+    return f"commit {run.origin['commit'][:12]}" + (f" with changes, diff {digest[:12]}" if digest else ", clean")
+
+
 BLOCK = (
     Column("Run", "runId"),
     Column("Name", "name"),
@@ -100,9 +158,13 @@ BLOCK = (
     Column("Failure", _failure),
     Column("Progress", _progress),
     Column("Validation loss", lambda run: run.validation_loss),
-    Column("Saved step", "savedStep"),
+    Column("Best snapshot", lambda run: _saved(run.best_snapshot_id, run.best_step, run.best_validation_loss)),
+    Column("Last snapshot", lambda run: _saved(run.last_snapshot_id, run.saved_step)),
+    Column("Paused", _pause),
+    Column("Restarts", _restarts),
+    Column("Repeats", "repeats"),
     Column("Branched from", _source),
-    Column("Changes", lambda run: "\n".join(f"{path}: {value}" for path, value in (run.changes or {}).items()) or None),
+    Column("Changes", lines),
     Column("Workload", "workload"),
     Column("Base model", "baseModel"),
     Column("Dataset", lambda run: f"{run.dataset[:12]} ({run.dataset_name})" if run.dataset_name else run.dataset[:12]),
@@ -114,6 +176,8 @@ BLOCK = (
     Column("Created", "createdAt"),
     Column("Started", "startedAt"),
     Column("Ended", "endedAt"),
+    Column("Origin", _origin),
+    Column("Comments", _comments),
     Column("Folder", "folder"),
 )
 

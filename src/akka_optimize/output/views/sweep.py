@@ -100,12 +100,23 @@ def _fan(fan: Fan) -> str:
 
 
 def _advice(points: tuple[Branch, ...]) -> list[str]:
-    """What to do about children that the token reaches and that are never started again."""
-    ended = sum(point.phase in NEVER_AGAIN for point in points)
-    if not ended:
-        return []
-    those = "1 child run has" if ended == 1 else f"{ended} child runs have"
-    return [f"{those} failed or been cancelled. To train such a point after all, sweep it under a new token.\n"]
+    """What to do about children that the token reaches and that stand still: it starts none of them again."""
+    told = [f"Point {point.index}: resume with: {resume(point)}" for point in points if can_go_on(point)]
+    ended = sum(point.phase in NEVER_AGAIN and not point.resumable for point in points)
+    if ended:
+        those = "1 child run has" if ended == 1 else f"{ended} child runs have"
+        told.append(f"{those} failed or been cancelled. To train such a point after all, sweep it under a new token.")
+    return ["\n".join(told) + "\n"] if told else []
+
+
+def can_go_on(branch: Branch) -> bool:
+    """Is there a child that stands still and can be resumed?"""
+    return branch.resumable or branch.phase == "PAUSED"
+
+
+def resume(branch: Branch) -> str:
+    """The command that goes on with the child."""
+    return f"akka-optimize training runs resume {branch.child_run_id}"
 
 
 SWEEP = View(name="sweep", fields=FIELDS, to_json=to_json, to_text=to_text)

@@ -25,6 +25,10 @@ def check(asked: FanRequest) -> None:
         raise errors.Invalid(
             f"restore: {quoted(asked.restore)} is not offered; write {' or '.join(RESTORES)}", field="restore"
         )
+    if asked.continues and asked.restore != "trainingState":
+        raise errors.Invalid(
+            f"continues: a run goes on from its trainingState, and not from {asked.restore} alone", field="continues"
+        )
     if asked.description is not None and (wrong := texts.fault("text", asked.description)):
         raise errors.Invalid(f"description: {quoted(asked.description)} {wrong}", field="description")
     if not asked.points:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from akka_optimize import errors
-from akka_optimize.core import descriptor, points
+from akka_optimize.core import descriptor, plans, points
 from akka_optimize.trainer import base_models, resolve, start
 
 if TYPE_CHECKING:
@@ -62,13 +62,14 @@ class Children:
         wanted = replace(wanted, stated=stated)
         request = resolve.complete(wanted, self._workload, dataset, self._model, self._rows, source=self._planned)
         new = replace(
-            start.new_run(request, points.child_run_id(self._asked.submission_id, changes)),
+            start.new_run(request, points.child_run_id(self._asked.submission_id, changes), self._asked.origin),
             grader=self._parent.grader,
             parent_run_id=self._parent.run_id,
             source_snapshot_id=self._source.snapshot.snapshot_id,
             source_step=self._source.snapshot.step,
             restore=self._asked.restore,
             changes=changes,
+            changed=plans.choices(plans.changed(request.run.plan, self._parent.plan)),
         )
         return Child(request, new, lost)
 
@@ -108,7 +109,7 @@ class Children:
 
     def _span(self, config: Document, dataset: Dataset) -> None:
         """Let `epochs` say how often the horizon goes through the rows, so that it and `maxSteps` mean one number."""
-        resolve.check_support(self._model, config, self._parent.execution)
+        resolve.check_support(self._model, config)
         training = config["hyperparams"]["training"]
         rows = len(self._rows.split(config, dataset, self._model).training)
         training["epochs"] = epochs(self._asked.steps, rows=rows, size=training["sequencesPerUpdate"])

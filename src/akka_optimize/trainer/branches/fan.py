@@ -11,7 +11,7 @@ from akka_optimize import errors
 from akka_optimize.core import points
 from akka_optimize.core.grid import MOST_BRANCHES
 from akka_optimize.records import Branch, Branches, Fan, FanRequest
-from akka_optimize.trainer import folder, resolve, start, unfinished
+from akka_optimize.trainer import folder, origins, resolve, start, unfinished
 from akka_optimize.trainer.branches import faults
 from akka_optimize.trainer.branches.asked import check
 from akka_optimize.trainer.branches.children import Child, Children
@@ -73,7 +73,8 @@ def submit(catalog: Catalog, home: Home, asked: FanRequest) -> Branches:
 
 def _submitted(catalog: Catalog, home: Home, resolved: Resolved) -> dict[str, Run]:
     children = resolved.new.values()
-    folders = [start.new_folder(home, child.request, child.new) for child in children]
+    origin = resolved.asked.origin
+    folders = [start.new_folder(home, child.request, child.new, origin) for child in children]
     with folder.made(catalog, home, folders):
         added = catalog.add_children(resolved.submission, [child.new for child in children])
     return {run.run_id: run for run in added}
@@ -81,6 +82,7 @@ def _submitted(catalog: Catalog, home: Home, resolved: Resolved) -> dict[str, Ru
 
 def _resolved(catalog: Catalog, home: Home, asked: FanRequest) -> Resolved:
     check(asked)
+    origins.check(asked.origin)
     with resolve.at("parent"):
         parent = catalog.run(asked.parent)
     snapshot = catalog.source(parent.run_id, asked.snapshot)
@@ -93,7 +95,7 @@ def _resolved(catalog: Catalog, home: Home, asked: FanRequest) -> Resolved:
     )
     fan = catalog.fan(submission)
     source = Source(home, parent, snapshot, asked.restore)
-    found = faults.of_points(asked.points, asked.restore)
+    found = faults.of_points(asked.points, asked.restore, continues=asked.continues)
     ids = {
         index: points.child_run_id(asked.submission_id, changes)
         for index, changes in enumerate(asked.points)

@@ -14,12 +14,12 @@ OF_POINT = (errors.Invalid, errors.NotFound, errors.Ambiguous, errors.Unsupporte
 Faults = dict[int, tuple[Problem, ...]]  # by the point's index, from 0
 
 
-def of_points(wanted: Sequence[Mapping[str, Any]], restore: str) -> Faults:
+def of_points(wanted: Sequence[Mapping[str, Any]], restore: str, *, continues: bool = False) -> Faults:
     """What can be told without a base model and a dataset: unsound paths and values, and a point that comes twice."""
     found: Faults = {}
     first: dict[str, int] = {}
     for index, changes in enumerate(wanted):
-        if wrong := points.problems(changes, restore=restore):
+        if wrong := points.problems(changes, restore=restore, continues=continues):
             found[index] = wrong
         elif (earlier := first.setdefault(points.canonical(changes), index)) != index:
             path = next(iter(changes), "")

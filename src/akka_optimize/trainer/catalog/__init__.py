@@ -10,15 +10,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from akka_optimize.trainer.catalog import database
+from akka_optimize.trainer.catalog.annotations import Annotations
+from akka_optimize.trainer.catalog.attempts import Attempts
 from akka_optimize.trainer.catalog.base import utc_now
 from akka_optimize.trainer.catalog.database import Database
 from akka_optimize.trainer.catalog.datasets import Datasets
 from akka_optimize.trainer.catalog.deletion import Deletion
+from akka_optimize.trainer.catalog.intake import Intake
 from akka_optimize.trainer.catalog.lineage import Lineage
 from akka_optimize.trainer.catalog.metrics import Metrics
 from akka_optimize.trainer.catalog.migrations import migrate, require_kept
 from akka_optimize.trainer.catalog.new import NewRun, NewSnapshot, NewSubmission
 from akka_optimize.trainer.catalog.pins import Pins
+from akka_optimize.trainer.catalog.repeats import Repetition
 from akka_optimize.trainer.catalog.runs import Runs
 from akka_optimize.trainer.catalog.snapshots import Snapshots
 from akka_optimize.trainer.catalog.submissions import Submissions
@@ -33,7 +37,21 @@ if TYPE_CHECKING:
 __all__ = ["Catalog", "NewRun", "NewSnapshot", "NewSubmission"]
 
 
-class Catalog(Datasets, Workloads, Runs, Metrics, Snapshots, Pins, Lineage, Submissions, Deletion):
+class Catalog(
+    Datasets,
+    Workloads,
+    Runs,
+    Attempts,
+    Metrics,
+    Snapshots,
+    Pins,
+    Lineage,
+    Submissions,
+    Repetition,
+    Deletion,
+    Intake,
+    Annotations,
+):
     """One home's catalog; several processes and threads may have it open."""
 
     def __init__(self, home: Home, now: Callable[[], str], patience: float) -> None:

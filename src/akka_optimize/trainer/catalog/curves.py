@@ -6,7 +6,7 @@ copied by the protobuf library, never one by one here, except where a single chu
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
@@ -56,6 +56,14 @@ def newest(chunk: pb.MetricsChunk, count: int) -> set[int]:
     found: set[int] = set()
     for column in chunk.columns:
         found.update((column.steps or chunk.steps)[-count:])
+    return found
+
+
+def steps_after(chunk: pb.MetricsChunk, step: int) -> set[int]:
+    """The steps after `step` at which a column has a value."""
+    found: set[int] = set()
+    for own in _all_steps(chunk):
+        found.update(own[bisect_right(own, step) :])
     return found
 
 

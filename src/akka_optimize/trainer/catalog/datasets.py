@@ -11,7 +11,7 @@ from akka_optimize import errors
 from akka_optimize.records import Dataset
 from akka_optimize.trainer.catalog import references, schema
 from akka_optimize.trainer.catalog.base import Part, next_position, time_text
-from akka_optimize.trainer.datasets import FORMAT_VERSION
+from akka_optimize.trainer.datasets import FORMAT_VERSION, Stored
 from akka_optimize.trainer.names import check_name
 from akka_optimize.trainer.uploads import STALE_SECONDS, Upload
 
@@ -42,18 +42,8 @@ class Datasets(Part):
         with self._database.write() as connection:
             if upload is not None and (there := _registered(connection, upload, name)) is not None:
                 return there
-            if connection.execute(select(table.c.hash).where(table.c.hash == hash)).scalar() is None:
-                connection.execute(
-                    insert(table).values(
-                        hash=hash,
-                        position=next_position(connection, table.c.position),
-                        example_count=example_count,
-                        size_bytes=size_bytes,
-                        format_version=FORMAT_VERSION,
-                        findings=list(findings),
-                        created_at=self._now(),
-                    )
-                )
+            stored = Stored(hash, example_count, size_bytes, tuple(findings))
+            insert_rows(connection, stored, self._now())
             if name is not None:
                 _move_name(connection, name, hash)
             if upload is not None:
@@ -86,6 +76,30 @@ class Datasets(Part):
             hash = references.find(connection, KIND, reference)
             _move_name(connection, name, hash)
             return _dataset(connection, hash)
+
+
+def insert_rows(connection: Connection, stored: Stored, now: str) -> None:
+    """List rows that are in their place, unless they are listed already; in an open writing transaction."""
+    if connection.execute(select(table.c.hash).where(table.c.hash == stored.hash)).scalar() is None:
+        connection.execute(
+            insert(table).values(
+                hash=stored.hash,
+                position=next_position(connection, table.c.position),
+                example_count=stored.example_count,
+                size_bytes=stored.size_bytes,
+                format_version=FORMAT_VERSION,
+                findings=list(stored.findings),
+                created_at=now,
+            )
+        )
+
+
+def name_if_free(connection: Connection, name: str, hash: str) -> str:
+    """Let a free `name` point at a dataset; the hash that it points at then, which is another's where it was taken."""
+    taken: str | None = connection.execute(select(names.c.hash).where(names.c.name == name)).scalar()
+    if taken is None:
+        _move_name(connection, name, hash)
+    return taken or hash
 
 
 def _move_name(connection: Connection, name: str, hash: str) -> None:

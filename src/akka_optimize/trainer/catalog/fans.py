@@ -46,19 +46,21 @@ def fan_of(connection: Connection, submission: NewSubmission) -> Fan:
     token, deleted = submission.submission_id, schema.deleted_runs
     under = runs.selected().where(children.c.submission_id == token, children.c.parent_run_id.is_not(None))
     spent = select(deleted.c.run_id).where(deleted.c.submission_id == token)
-    from_snapshot = (
-        select(children.c.phase, func.count().label("children"))
-        .where(
-            children.c.parent_run_id == submission.parent_run_id,
-            children.c.source_snapshot_id == submission.snapshot_id,
-        )
-        .group_by(children.c.phase)
-    )
     return Fan(
         children={run.run_id: run for run in map(runs.record, connection.execute(under))},
         spent=frozenset(connection.execute(spent).scalars()),
-        phases=Counter({row.phase: row.children for row in connection.execute(from_snapshot)}),
+        phases=phases(connection, submission.parent_run_id, submission.snapshot_id),
     )
+
+
+def phases(connection: Connection, parent_run_id: str, snapshot_id: str) -> Counter[str]:
+    """How many children a run has from one snapshot, in each phase."""
+    from_snapshot = (
+        select(children.c.phase, func.count().label("children"))
+        .where(children.c.parent_run_id == parent_run_id, children.c.source_snapshot_id == snapshot_id)
+        .group_by(children.c.phase)
+    )
+    return Counter({row.phase: row.children for row in connection.execute(from_snapshot)})
 
 
 def bound(connection: Connection, submission_id: str) -> NewSubmission | None:

@@ -44,11 +44,11 @@ def insert_rows(connection: Connection, runs: Sequence[NewRun], now: str) -> Non
         "created_at": now,
     }
     connection.execute(
-        insert(table), [_values(new) | known | {"position": position} for position, new in enumerate(runs, first)]
+        insert(table), [columns(new) | known | {"position": position} for position, new in enumerate(runs, first)]
     )
 
 
-def _values(new: NewRun) -> dict[str, Any]:
+def columns(new: NewRun) -> dict[str, Any]:
     """The columns of a run that are known at submission."""
     values = {field.name: getattr(new, field.name) for field in fields(NewRun)}
     values |= asdict(values.pop("division"))

@@ -41,7 +41,7 @@ class Metrics(Part):
             progress["validation_loss"] = validation_loss
         with self._database.write() as connection:
             require_run(connection, run_id)
-            _append(connection, run_id, (part for chunk in chunks for part in curves.split(chunk)))
+            append_chunks(connection, run_id, (part for chunk in chunks for part in curves.split(chunk)))
             runs = schema.runs
             connection.execute(update(runs).where(runs.c.run_id == run_id).values(**progress))
 
@@ -76,11 +76,39 @@ class Metrics(Part):
                 chunks = [_read(run_id, row.chunk, ()) for row in group]
                 others = {column.name for chunk in chunks for column in chunk.columns} - curves.TOGETHER
                 for columns in (curves.TOGETHER, others):
-                    _append(connection, run_id, curves.join(chunks, columns))
+                    append_chunks(connection, run_id, curves.join(chunks, columns))
 
 
-def _append(connection: Connection, run_id: str, chunks: Iterable[pb.MetricsChunk]) -> None:
-    """Put chunks after those that the run's attempt has."""
+def cut(connection: Connection, run_id: str, step: int) -> int:
+    """Forget what a run recorded after the update `step`; how many steps that were. In an open writing transaction."""
+    late = select(*table.primary_key, table.c.chunk).where(table.c.run_id == run_id, table.c.last_step > step)
+    gone: set[int] = set()
+    for *key, data in connection.execute(late).all():
+        chunk = _read(run_id, data, ())
+        gone |= curves.steps_after(chunk, step)
+        same = [column == value for column, value in zip(table.primary_key, key, strict=True)]
+        kept = curves.between(chunk, 0, step + 1)
+        if kept.columns:
+            values = {"chunk": kept.SerializeToString(), "last_step": curves.last_step(kept), "names": _names(kept)}
+            connection.execute(update(table).where(*same).values(**values))
+        else:
+            connection.execute(delete(table).where(*same))
+    return len(gone)
+
+
+def newest_value(connection: Connection, run_id: str, name: str) -> float | None:
+    """The value that a run recorded last in a column; None where it has none."""
+    condition = _holding(connection, run_id, [name])
+    newest = select(table.c.chunk).where(*condition).order_by(table.c.attempt.desc(), table.c.position.desc())
+    for data in connection.execute(newest).scalars():
+        for column in _read(run_id, data, [name]).columns:
+            if column.values:
+                return column.values[-1]
+    return None
+
+
+def append_chunks(connection: Connection, run_id: str, chunks: Iterable[pb.MetricsChunk]) -> None:
+    """Put chunks, each below the limit, after those that the run's attempt has; in an open writing transaction."""
     for chunk in chunks:
         if not chunk.columns:
             continue
@@ -90,11 +118,15 @@ def _append(connection: Connection, run_id: str, chunks: Iterable[pb.MetricsChun
                 run_id=run_id,
                 attempt=chunk.attempt,
                 position=next_position(connection, table.c.position, *of_attempt),
-                names=" ".join(column.name for column in chunk.columns),
+                names=_names(chunk),
                 last_step=curves.last_step(chunk),
                 chunk=chunk.SerializeToString(),
             )
         )
+
+
+def _names(chunk: pb.MetricsChunk) -> str:
+    return " ".join(column.name for column in chunk.columns)
 
 
 def _holding(connection: Connection, run_id: str, columns: Collection[str]) -> list[ColumnElement[bool]]:

@@ -87,6 +87,36 @@ STEPS: tuple[tuple[str, ...], ...] = (
             dataset TEXT NOT NULL REFERENCES datasets (hash), name TEXT, finished_at TEXT NOT NULL)""",
         "CREATE INDEX ix_uploads_finished_at ON uploads (finished_at)",
     ),
+    (
+        "ALTER TABLE runs ADD COLUMN pause_requested TEXT",
+        "ALTER TABLE runs ADD COLUMN pause TEXT",
+        "ALTER TABLE runs ADD COLUMN best_snapshot_id TEXT",
+        "ALTER TABLE runs ADD COLUMN best_step BIGINT",
+        "ALTER TABLE runs ADD COLUMN best_validation_loss TEXT",
+        "ALTER TABLE runs ADD COLUMN last_snapshot_id TEXT",
+        "ALTER TABLE runs ADD COLUMN replaced_steps BIGINT NOT NULL DEFAULT 0",
+        "ALTER TABLE runs ADD COLUMN events TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE runs ADD COLUMN changed TEXT",
+        "ALTER TABLE runs ADD COLUMN repeats TEXT",
+        "ALTER TABLE runs ADD COLUMN origin TEXT",
+        "ALTER TABLE runs ADD COLUMN engine_config TEXT",
+        "ALTER TABLE runs ADD COLUMN engine_runtime TEXT",
+        """UPDATE runs SET last_snapshot_id = (
+            SELECT s.snapshot_id FROM snapshots s WHERE s.run_id = runs.run_id
+            ORDER BY s.attempt DESC, s.step DESC LIMIT 1)""",
+        """UPDATE runs SET best_snapshot_id = (
+            SELECT s.snapshot_id FROM snapshots s WHERE s.run_id = runs.run_id
+            AND s.validation_loss NOT IN ('nan', 'inf', '-inf')
+            ORDER BY CAST(s.validation_loss AS DOUBLE PRECISION), s.step, s.attempt LIMIT 1)""",
+        """UPDATE runs SET best_step = (
+            SELECT s.step FROM snapshots s WHERE s.run_id = runs.run_id
+            AND s.validation_loss NOT IN ('nan', 'inf', '-inf')
+            ORDER BY CAST(s.validation_loss AS DOUBLE PRECISION), s.step, s.attempt LIMIT 1)""",
+        """UPDATE runs SET best_validation_loss = (
+            SELECT s.validation_loss FROM snapshots s WHERE s.run_id = runs.run_id
+            AND s.validation_loss NOT IN ('nan', 'inf', '-inf')
+            ORDER BY CAST(s.validation_loss AS DOUBLE PRECISION), s.step, s.attempt LIMIT 1)""",
+    ),
 )
 
 

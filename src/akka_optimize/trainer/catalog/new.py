@@ -37,11 +37,14 @@ class NewRun:
     training_rows: int
     validation_rows: int
     skipped_rows: int
-    parent_run_id: str | None = None  # the five below: a child's alone
+    parent_run_id: str | None = None  # the six below: a child's alone
     source_snapshot_id: str | None = None
     source_step: int | None = None
     restore: str | None = None
     changes: Document | None = None
+    changed: list[Document] | None = None  # {path, from, to}, against the parent's plan
+    repeats: str | None = None
+    origin: Document | None = None  # commit, diffSha256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select, update
 
 from akka_optimize import errors
-from akka_optimize.records import PHASES, TERMINAL_PHASES, Division, Document, Page, Run
+from akka_optimize.records import (
+    PHASES,
+    TERMINAL_PHASES,
+    Division,
+    Document,
+    EngineConfig,
+    EngineRuntime,
+    Page,
+    Pause,
+    Run,
+)
 from akka_optimize.trainer.catalog import insertion, references, schema, workloads
 from akka_optimize.trainer.catalog.base import Part, check_page
 from akka_optimize.trainer.catalog.new import NewRun
@@ -22,7 +32,7 @@ ACTIVE = ("PREPARING", "TRAINING")
 OPEN = tuple(phase for phase in PHASES if phase not in TERMINAL_PHASES)
 
 _DIVISION = ("devices", "sequences_per_pass", "accumulation", "sequences_per_update")
-_INTERNAL = ("position", "hparams", "cancel_requested")
+_INTERNAL = ("position", "hparams", "cancel_requested", "pause_requested", "engine_config", "engine_runtime")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +68,12 @@ class Runs(Part):
             return run_of(connection, references.find(connection, KIND, reference))
 
     def submitted(self, submission_id: str) -> Run | None:
-        """The run that was started by itself under a submission's token; None when none was. Children do not count."""
-        alone = (table.c.submission_id == submission_id, table.c.parent_run_id.is_(None))
+        """The run that a descriptor started under its token; None when none did. Children and repeats do not count."""
+        alone = (
+            table.c.submission_id == submission_id,
+            table.c.parent_run_id.is_(None),
+            table.c.repeats.is_(None),
+        )
         with self._database.read() as connection:
             row = connection.execute(selected().where(*alone)).one_or_none()
         return None if row is None else record(row)
@@ -109,25 +123,6 @@ class Runs(Part):
             found = connection.execute(select(table.c.phase, func.count().label("runs")).group_by(table.c.phase)).all()
         return dict.fromkeys(PHASES, 0) | {row.phase: row.runs for row in found}
 
-    def claim(self) -> Run | None:
-        """Take the oldest queued run into PREPARING as a new attempt; None when none waits. One caller gets it."""
-        with self._database.write() as connection:
-            oldest = select(table.c.run_id).where(table.c.phase == "QUEUED").order_by(table.c.position).limit(1)
-            run_id = connection.execute(oldest).scalar()
-            if run_id is None:
-                return None
-            connection.execute(
-                update(table)
-                .where(table.c.run_id == run_id)
-                .values(
-                    phase="PREPARING",
-                    attempt=table.c.attempt + 1,
-                    started_at=func.coalesce(table.c.started_at, self._now()),
-                    cancel_requested=False,
-                )
-            )
-            return run_of(connection, run_id)
-
     def set_phase(
         self,
         run_id: str,
@@ -137,23 +132,25 @@ class Runs(Part):
         failure_code: str | None = None,
         failure_reason: str | None = None,
         resumable: bool = False,
+        pause: Pause | None = None,
+        ended_at: str | None = None,
     ) -> Run | None:
         """Move a run from one of the phases `only_from` to `phase`; None when it was in another one.
 
-        Raises NotFound.
+        `pause`, for PAUSED alone: by default the one that was asked for. `ended_at`: when a last phase came, by default
+        now. Raises NotFound.
         """
         with self._database.write() as connection:
-            if phase_of(connection, run_id) not in only_from:
+            run = run_of(connection, run_id)
+            if run.phase not in only_from:
                 return None
-            move(
-                connection,
-                run_id,
-                phase,
-                ended_at=self._now() if phase in TERMINAL_PHASES else None,
-                failure_code=failure_code,
-                failure_reason=failure_reason,
-                resumable=resumable,
-            )
+            told = {"failure_code": failure_code, "failure_reason": failure_reason, "resumable": resumable}
+            if phase in TERMINAL_PHASES or phase == "PAUSED":
+                still = pause or (None if run.pause is None else replace(run.pause, resources_released=True))
+                paused = asdict(still) if phase == "PAUSED" and still is not None else None
+                end(connection, run, phase, ended_at or self._now(), **told, pause=paused)
+            else:
+                move(connection, run_id, phase, **told, ended_at=None)
             return run_of(connection, run_id)
 
     def request_cancel(self, reference: str) -> Run:
@@ -186,17 +183,44 @@ class Runs(Part):
         found: Document | None = self._value(run_id, "hparams")
         return found
 
+    def set_engine_config(self, run_id: str, *, requested: Document, resolved: Document) -> None:
+        """Keep what the engine was asked for, and made of it. Raises NotFound."""
+        self._set(run_id, engine_config={"requested": requested, "resolved": resolved})
+
+    def set_engine_runtime(self, run_id: str, attempt: int, runtime: Document) -> None:
+        """Keep what the engine decided and used in this attempt. Raises NotFound."""
+        self._set(run_id, engine_runtime={"attempt": attempt, "runtime": runtime})
+
+    def engine_config(self, reference: str) -> EngineConfig:
+        """What the engine was asked for, and made of it. Raises NotFound (run, or not written yet), Ambiguous."""
+        run_id, found = self._told(reference, "engine_config", "engine configuration")
+        return EngineConfig(run_id, found["requested"], found["resolved"])
+
+    def engine_runtime(self, reference: str) -> EngineRuntime:
+        """What the engine decided and used, in the latest attempt that said so. Raises as `engine_config`."""
+        run_id, found = self._told(reference, "engine_runtime", "engine runtime")
+        return EngineRuntime(run_id, found["attempt"], found["runtime"])
+
+    def _told(self, reference: str, name: str, what: str) -> tuple[str, Document]:
+        run_id = self.run(reference).run_id
+        found: Document | None = self._value(run_id, name)
+        if found is None:
+            raise errors.NotFound(
+                f"run {run_id} has recorded no {what} yet", hint="it is written when its worker begins"
+            )
+        return run_id, found
+
     def _value(self, run_id: str, name: str) -> Any:
         with self._database.read() as connection:
             row = connection.execute(select(table.c[name]).where(table.c.run_id == run_id)).one_or_none()
         if row is None:
-            raise _unknown(run_id)
+            raise unknown(run_id)
         return row[0]
 
     def _set(self, run_id: str, **values: Any) -> None:
         with self._database.write() as connection:
             if not connection.execute(update(table).where(table.c.run_id == run_id).values(**values)).rowcount:
-                raise _unknown(run_id)
+                raise unknown(run_id)
 
 
 def move(connection: Connection, run_id: str, phase: str, **values: Any) -> None:
@@ -204,19 +228,49 @@ def move(connection: Connection, run_id: str, phase: str, **values: Any) -> None
     connection.execute(update(table).where(table.c.run_id == run_id).values(phase=phase, **values))
 
 
+def end(connection: Connection, run: Run, phase: str, now: str, **values: Any) -> None:
+    """Let a run end, or stand still, in `phase`, with the columns that go with it; but for COMPLETED it is an event."""
+    told = {"pause_requested": None, "pause": None, "ended_at": now if phase in TERMINAL_PHASES else None} | values
+    move(connection, run.run_id, phase, **told)
+    if phase != "COMPLETED":
+        event = ended(run, phase, now, values.get("failure_code"), values.get("failure_reason"))
+        append_event(connection, run.run_id, event)
+
+
+def ended(run: Run, phase: str, at: str, code: str | None, reason: str | None) -> Document:
+    """The event of an attempt that ended, or came to stand still, in a `phase` other than COMPLETED."""
+    return {
+        "at": at,
+        "kind": "ended",
+        "attempt": run.attempt,
+        "phase": phase,
+        "code": code,
+        "reason": reason,
+        "step": run.observed_step,
+    }
+
+
+def append_event(connection: Connection, run_id: str, event: Document) -> None:
+    """Put an event, which has `at`, `kind` and `attempt`, after those that the run has. Raises NotFound."""
+    events = connection.execute(select(table.c.events).where(table.c.run_id == run_id)).scalar()
+    if events is None:
+        raise unknown(run_id)
+    connection.execute(update(table).where(table.c.run_id == run_id).values(events=[*events, event]))
+
+
 def ask_to_stop(connection: Connection, run_id: str, phase: str, now: str) -> None:
     """Cancel a run that is not terminal: at once, or through its worker where it has one."""
     if phase in ACTIVE:
         connection.execute(update(table).where(table.c.run_id == run_id).values(cancel_requested=True))
     else:
-        move(connection, run_id, "CANCELLED", ended_at=now)
+        end(connection, run_of(connection, run_id), "CANCELLED", now, failure_code=None, failure_reason=None)
 
 
 def phase_of(connection: Connection, run_id: str) -> str:
     """The phase of the run with exactly this id. Raises NotFound."""
     phase: str | None = connection.execute(select(table.c.phase).where(table.c.run_id == run_id)).scalar()
     if phase is None:
-        raise _unknown(run_id)
+        raise unknown(run_id)
     return phase
 
 
@@ -225,7 +279,8 @@ def require_run(connection: Connection, run_id: str) -> None:
     phase_of(connection, run_id)
 
 
-def _unknown(run_id: str) -> errors.NotFound:
+def unknown(run_id: str) -> errors.NotFound:
+    """What to raise for an id that no run has."""
     return errors.NotFound(f"no run has the id {shown(run_id)}", field="run", hint=f"`{KIND.command}` lists them")
 
 
@@ -261,7 +316,7 @@ def run_of(connection: Connection, run_id: str) -> Run:
     """The run with exactly this id. Raises NotFound."""
     row = _row(connection, run_id)
     if row is None:
-        raise _unknown(run_id)
+        raise unknown(run_id)
     return record(row)
 
 
@@ -270,4 +325,7 @@ def record(row: Row[Any]) -> Run:
     values = dict(row._mapping)
     values["division"] = Division(**{name: values.pop(name) for name in _DIVISION})
     values["stated"] = tuple(values["stated"])
+    values["events"] = tuple(values["events"])
+    values["changed"] = None if values["changed"] is None else tuple(values["changed"])
+    values["pause"] = None if values["pause"] is None else Pause(**values["pause"])
     return Run(**values)

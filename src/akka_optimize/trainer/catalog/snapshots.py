@@ -33,7 +33,14 @@ class Snapshots(Part):
             require_run(connection, new.run_id)
             connection.execute(insert(table).values(**asdict(new), created_at=self._now()))
             runs = schema.runs
-            connection.execute(update(runs).where(runs.c.run_id == new.run_id).values(saved_step=new.step))
+            told: dict[str, Any] = {"saved_step": new.step, "last_snapshot_id": new.snapshot_id}
+            if best(connection, new.run_id) == new.snapshot_id:
+                told |= {
+                    "best_snapshot_id": new.snapshot_id,
+                    "best_step": new.step,
+                    "best_validation_loss": new.validation_loss,
+                }
+            connection.execute(update(runs).where(runs.c.run_id == new.run_id).values(**told))
             row = connection.execute(select(table).where(table.c.snapshot_id == new.snapshot_id)).one()
             return record(row, best(connection, new.run_id))
 
@@ -49,6 +56,11 @@ class Snapshots(Part):
             rows = connection.execute(newest_first.limit(limit).offset(offset)).all()
             held = holds.holders(connection, [row.snapshot_id for row in rows])
             return Page(tuple(record(row, chosen, held[row.snapshot_id]) for row in rows), offset, total)
+
+    def saved_steps(self, run_id: str) -> frozenset[int]:
+        """The updates after which a run saved."""
+        with self._database.read() as connection:
+            return frozenset(connection.execute(select(table.c.step).where(table.c.run_id == run_id)).scalars())
 
     def unswept(self, run_id: str) -> tuple[Snapshot, ...]:
         """A run's snapshots that have an artifact left, newest first; who holds them is left out."""

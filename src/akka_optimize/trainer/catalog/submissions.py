@@ -56,6 +56,12 @@ class Submissions(Part):
             added = runs.selected().where(children.c.run_id.in_(ids)).order_by(children.c.position)
             return tuple(map(runs.record, connection.execute(added)))
 
+    def submitted_under(self, submission_id: str) -> tuple[Run, ...]:
+        """The runs of a submission, newest first; none for a token that is not known."""
+        under = runs.selected().where(children.c.submission_id == submission_id)
+        with self._database.read() as connection:
+            return tuple(map(runs.record, connection.execute(under.order_by(children.c.position.desc()))))
+
     def request_cancel_submission(self, submission_id: str) -> Page:
         """Ask every run of a submission that has not ended to stop; all its runs, newest first. Raises NotFound."""
         under = children.c.submission_id == submission_id

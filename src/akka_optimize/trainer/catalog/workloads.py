@@ -31,17 +31,8 @@ class Workloads(Part):
         with self._database.write() as connection:
             if connection.execute(select(table.c.name).where(table.c.name == name)).scalar() is not None:
                 raise errors.Conflict(f"a workload {name!r} exists already", field="name")
-            workload_id = secrets.token_hex(8)
-            connection.execute(
-                insert(table).values(
-                    workload_id=workload_id,
-                    position=next_position(connection, table.c.position),
-                    name=name,
-                    dataset=None if dataset is None else references.find(connection, datasets.KIND, dataset),
-                    grader=grader,
-                    created_at=self._now(),
-                )
-            )
+            found = None if dataset is None else references.find(connection, datasets.KIND, dataset)
+            workload_id = insert_workload(connection, name, self._now(), dataset=found, grader=grader)
             return _workload(connection, workload_id)
 
     def workloads(self) -> tuple[Workload, ...]:
@@ -54,6 +45,30 @@ class Workloads(Part):
         """One workload by id, name or prefix. Raises Invalid (empty), NotFound, Ambiguous."""
         with self._database.read() as connection:
             return _workload(connection, references.find(connection, KIND, reference))
+
+
+def insert_workload(
+    connection: Connection,
+    name: str,
+    now: str,
+    *,
+    workload_id: str | None = None,
+    dataset: str | None = None,
+    grader: str | None = None,
+) -> str:
+    """Create a workload, whose name is free, in an open writing transaction; its id. `dataset` is a hash."""
+    workload_id = workload_id or secrets.token_hex(8)
+    connection.execute(
+        insert(table).values(
+            workload_id=workload_id,
+            position=next_position(connection, table.c.position),
+            name=name,
+            dataset=dataset,
+            grader=grader,
+            created_at=now,
+        )
+    )
+    return workload_id
 
 
 def _workload(connection: Connection, workload_id: str) -> Workload:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,14 @@ if TYPE_CHECKING:
 DEFAULT_HOME, DEFAULT_HOST, DEFAULT_PORT = "~/.akka/trainer", "127.0.0.1", 9001
 
 
+def visible(text: str) -> str:
+    """The text in one line, its control characters to be seen and not carried out."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def say(sentence: str) -> None:
-    """One sentence on stderr, control characters made visible."""
-    click.echo("".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence), err=True)
+    """One sentence on stderr, as `visible` has it."""
+    click.echo(visible(sentence), err=True)
 
 
 def warn(sentence: str) -> None:
@@ -30,17 +36,19 @@ def warn(sentence: str) -> None:
 
 def folder(text: str) -> Path:
     """The path of a home as typed. Raises WrongUsage (no home folder for `~`, no working directory, no path at all)."""
-    try:
-        path = Path(text).expanduser()
-    except RuntimeError:
-        raise errors.WrongUsage("there is no home folder for ~", hint="name a folder with --home") from None
+    return _path("--home", text, "folder")
+
+
+def _path(flag: str, text: str, kind: str) -> Path:
     if not text or "\0" in text:
-        raise errors.WrongUsage(f"--home: {text!r} is not the path of a folder")
+        raise errors.WrongUsage(f"{flag}: {text!r} is not the path of a {kind}")
     try:
-        return path.absolute()
+        return Path(text).expanduser().absolute()
+    except RuntimeError:
+        raise errors.WrongUsage("there is no home folder for ~", hint=f"name a {kind} with {flag}") from None
     except FileNotFoundError:
         raise errors.WrongUsage(
-            f"--home {text} is below the working directory, which is there no more", hint="name it by its whole path"
+            f"{flag} {text} is below the working directory, which is there no more", hint="name it by its whole path"
         ) from None
 
 
@@ -49,6 +57,20 @@ def typed_home(home: Path) -> str:
     if home == Path(DEFAULT_HOME).expanduser().absolute():
         return ""
     return f" --home {shlex.quote(str(home))}"
+
+
+class Seconds(click.FloatRange):
+    """How long a command waits: 0.1 to 3600 seconds. NaN is in no range, and FloatRange takes it."""
+
+    def __init__(self) -> None:
+        super().__init__(0.1, 3600)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number that was typed."""
+        seconds = float(super().convert(value, param, ctx))
+        if math.isnan(seconds):
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+        return seconds
 
 
 home_option = click.option(
@@ -101,5 +123,5 @@ def asked(home: str, host: str, **others: Any) -> Asked:
         raise errors.WrongUsage("--host needs a name or an address", hint=f"{DEFAULT_HOST} is this machine alone")
     for name in ("token_file", "tls_cert", "tls_key"):
         if others[name] is not None:
-            others[name] = Path(others[name])
+            others[name] = _path(f"--{name.replace('_', '-')}", others[name], "file")
     return Asked(home=folder(home), host=host, **others)

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from codecs import getincrementaldecoder
+from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -58,8 +59,12 @@ def read(
                 return
             sleep(POLL_SECONDS)
             if _replaced(path, file):
-                file.close()
-                file = path.open("rb")
+                while part := file.read(BLOCK):  # what was added before it was put aside
+                    yield part
+                with suppress(FileNotFoundError):  # put aside once more
+                    newer = path.open("rb")
+                    file.close()
+                    file = newer
     finally:
         file.close()
 

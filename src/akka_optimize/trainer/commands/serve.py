@@ -14,6 +14,7 @@ from akka_optimize.trainer.commands import flags
 if TYPE_CHECKING:
     from akka_optimize.trainer.home import Home
     from akka_optimize.trainer.service.asked import Asked
+    from akka_optimize.trainer.service.life import Life
     from akka_optimize.trainer.service.options import Options
     from akka_optimize.trainer.service.report import Report
 
@@ -70,8 +71,16 @@ def _life(asked: Asked, home: Home, chosen: Options, report: Report) -> int:
     flags.say(f"starting at {life.record.address}")
     log.log_to_stderr()
     told_by = life.run()
-    flags.say("stopped, with calls still at work" if life.stuck else "stopped")
+    flags.say(_last_words(life))
     code = INTERRUPTED if told_by == signal.SIGINT else 0
     if life.stuck:
-        os._exit(code or errors.AkkaError.exit_code)  # its threads would be waited for, for as long as they like
+        code = code or errors.AkkaError.exit_code
+    if life.stuck or life.opening:
+        os._exit(code)  # the threads would be waited for, for as long as they like
     return code
+
+
+def _last_words(life: Life) -> str:
+    if life.stuck:
+        return "stopped, with calls still at work"
+    return "stopped before its home was open" if life.opening else "stopped"

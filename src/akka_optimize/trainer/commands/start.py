@@ -24,7 +24,7 @@ JUST_BEGUN_SECONDS = 10.0  # between a service's lock and its record there is li
     "--timeout",
     default=60.0,
     show_default=True,
-    type=click.FloatRange(0.1, 3600),
+    type=flags.Seconds(),
     metavar="SECONDS",
     help="How long to wait until it is ready; it goes on starting afterwards",
 )

@@ -23,7 +23,7 @@ AT_ONCE_SECONDS = 5.0  # until a service that does not even hear a second signal
     "--timeout",
     default=60.0,
     show_default=True,
-    type=click.FloatRange(0.1, 3600),
+    type=flags.Seconds(),
     metavar="SECONDS",
     help="How long to wait until it has ended; it goes on ending afterwards",
 )

@@ -12,6 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from akka_optimize import errors
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -60,6 +62,7 @@ class Job:
     base_model: BaseModel
     threads: int = 1
     source: Source | None = None  # None: from the base model
+    resume: Path | None = None  # this run's own training state, to go on from; the source is then behind it
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,32 @@ class Step:
     seconds: float
 
 
-class Session(Protocol):
-    """One run in training."""
+class ProcessLost(errors.Internal):
+    """A process that a session trains in has ended, which nobody asked it to: another attempt may get further."""
 
-    environment: Document  # versions, device, threads, deterministic settings
+
+class Held(Protocol):
+    """What a session had learned after one update, held in memory apart from it while the session goes on."""
+
+    def save_weights(self, path: Path) -> None:
+        """Write the adapter to `path` as safetensors."""
+        ...
+
+    def save_training_state(self, path: Path) -> None:
+        """Write optimizer, schedule, random-number generators and data position to `path`."""
+        ...
+
+
+class Session(Protocol):
+    """One run in training, in as many processes as its division has devices."""
+
+    environment: Document  # versions, devices, threads, deterministic settings
+    requested: Document  # what the engine was asked for, in its own terms
+    resolved: Document  # what it made of that, under the same names, and the adapter as attached
+
+    def runtime(self) -> Document:
+        """What it decided and used so far: processes, parameters by type, memory in bytes at named moments."""
+        ...
 
     def steps(self) -> Iterator[Step]:
         """Train, and yield each update's record once it is done, up to the plan's horizon."""
@@ -92,12 +117,8 @@ class Session(Protocol):
         """Token-weighted mean loss over the held-out rows, drawing no randomness; None when none is held out."""
         ...
 
-    def save_weights(self, path: Path) -> None:
-        """Write the adapter to `path` as safetensors."""
-        ...
-
-    def save_training_state(self, path: Path) -> None:
-        """Write optimizer, schedule, random-number generators and data position to `path`."""
+    def hold(self) -> Held:
+        """A copy of all that goes on training exactly here takes; nothing that comes later changes it."""
         ...
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ It stands in for a real engine where the life of a run is what matters. A curve 
 source: the loss falls with the learning rate spent so far, the noise on it comes from the seed, the dataset, the
 sequences per update and the position in the data (what decides the rows of an update), and the division changes
 nothing. Equal plans give equal curves, all columns included. A snapshot's weights hold the rate spent; its training
-state holds the data position too, so that a child goes on in the parent's noise.
+state holds the data position too, so that a child goes on in the parent's noise, and a run that was stopped in its own.
 
 Two environment variables, read when a run starts:
 
@@ -58,6 +58,30 @@ class Fault:
     step: int
 
 
+@dataclass(frozen=True, slots=True)
+class ArithmeticHeld:
+    """A session after one update: `step` of the run, `spent` learning rate, `updates` that the data was read for."""
+
+    rank: int
+    alpha: float
+    step: int
+    spent: float
+    updates: int
+
+    def save_weights(self, path: Path) -> None:
+        """Two small matrices that depend on the plan and the update, and the rate spent, to the last bit."""
+        from safetensors.numpy import save_file
+
+        down = np.full((self.rank, 4), self.spent, np.float32)
+        up = np.full((4, self.rank), self.step, np.float32)
+        about = {"rank": self.rank, "alpha": self.alpha, "spent": self.spent}
+        save_file({"made_up.A": down, "made_up.B": up}, path, metadata={METADATA: json.dumps(about)})
+
+    def save_training_state(self, path: Path) -> None:
+        """The update, the learning rate spent and the updates that the data has been read for, as JSON."""
+        path.write_text(json.dumps({"step": self.step, "spent": self.spent, "updates": self.updates}))
+
+
 class ArithmeticEngine:
     """The engine of base models whose entry says `arithmetic`."""
 
@@ -66,7 +90,10 @@ class ArithmeticEngine:
         return tokens.encode(row)
 
     def start(self, job: Job) -> Session:
-        """A session at update 0. Raises Invalid when the environment variables are not understood."""
+        """A session at update 0, or where `job.resume` was saved.
+
+        Raises Invalid when the environment variables are not understood.
+        """
         return ArithmeticSession(job, os.environ)
 
 
@@ -77,16 +104,37 @@ class ArithmeticSession:
         self._job = job
         self._delay = float(environ.get("AKKA_ARITHMETIC_STEP_SECONDS", "0"))
         self._faults = parse_faults(environ.get("AKKA_ARITHMETIC_FAULT", ""), int(job.plan["seed"]))
-        self._step = 0
-        self._spent, self._updates_before = before(job)
-        self.environment: Document = {"engine": "arithmetic", "device": "none", "threads": job.threads}
+        self._step, self._spent, self._updates_before = before(job)
+        processes = job.division.devices
+        self.environment: Document = {
+            "engine": "arithmetic",
+            "device": "none",
+            "processes": processes,
+            "threads": job.threads,
+        }
+        self.requested = requested(job)
+        rank = job.plan["hyperparams"]["lora"]["rank"]
+        self.resolved: Document = {
+            "config": self.requested["config"] | {"gpus": 0, "device": "none"},
+            "adapter": {"trainable": 8 * rank, "layers": {"made_up": {"A": [rank, 4], "B": [4, rank]}}},
+        }
+
+    def runtime(self) -> Document:
+        """As many processes as were asked for, none of which is there, and nothing that takes memory."""
+        count, threads = self._job.division.devices, self._job.threads
+        return {
+            "trainer": {"changedBySetup": ["gpus"]},
+            "processes": [{"rank": rank, "device": "none", "threads": threads} for rank in range(count)],
+            "model": {"trainable": self.resolved["adapter"]["trainable"], "wrapped": ["made_up"]},
+            "memory": {},
+        }
 
     def steps(self) -> Iterator[Step]:
         """One record per update, up to the plan's horizon."""
         training = self._job.plan["hyperparams"]["training"]
         limit = float(self._job.plan["hyperparams"]["optimizer"]["maxGradNorm"])
         size = int(training["sequencesPerUpdate"])
-        for at in range(0, int(training["steps"]), BLOCK):
+        for at in range(self._step, int(training["steps"]), BLOCK):
             last = min(at + BLOCK, int(training["steps"]))
             for step, rate, spent, quiet_loss, quiet_norm in self._block(at, last, size):
                 if self._delay:
@@ -106,20 +154,11 @@ class ArithmeticSession:
         """The curve without its noise, a little higher; None when no row is held out."""
         return FLOOR + 0.02 + (START - FLOOR) * math.exp(-self._spent) if self._held_out() else None
 
-    def save_weights(self, path: Path) -> None:
-        """Two small matrices that depend on the plan and the update, and the rate spent, to the last bit."""
-        from safetensors.numpy import save_file
-
+    def hold(self) -> ArithmeticHeld:
+        """All that the session is made of."""
         lora = self._job.plan["hyperparams"]["lora"]
-        down = np.full((lora["rank"], 4), self._spent, np.float32)
-        up = np.full((4, lora["rank"]), self._step, np.float32)
-        about = {"rank": lora["rank"], "alpha": lora["alpha"], "spent": self._spent}
-        save_file({"made_up.A": down, "made_up.B": up}, path, metadata={METADATA: json.dumps(about)})
-
-    def save_training_state(self, path: Path) -> None:
-        """The update, the learning rate spent and the updates that the data has been read for, as JSON."""
-        state = {"step": self._step, "spent": self._spent, "updates": self._updates_before + self._step}
-        path.write_text(json.dumps(state))
+        updates = self._updates_before + self._step
+        return ArithmeticHeld(lora["rank"], lora["alpha"], self._step, self._spent, updates)
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -163,17 +202,39 @@ class ArithmeticSession:
         return loss, norm
 
 
-def before(job: Job) -> tuple[float, int]:
-    """What a job starts with: the learning rate that its source has spent, and the updates that read the data."""
+def requested(job: Job) -> Document:
+    """What the plan and the division ask for, in an engine's words; null: the engine is to choose."""
+    settings = job.plan["hyperparams"]
+    return {
+        "config": {
+            "seed": job.plan["seed"],
+            "gpus": job.division.devices,
+            "processes": job.division.devices,
+            "device": None,
+            "threads": job.threads,
+            "max_steps": settings["training"]["steps"],
+            "learning_rate": settings["optimizer"]["learningRate"],
+            "schedule": settings["optimizer"]["schedule"],
+            "lora_rank": settings["lora"]["rank"],
+            "lora_alpha": settings["lora"]["alpha"],
+        }
+    }
+
+
+def before(job: Job) -> tuple[int, float, int]:
+    """What a job starts with: updates of its own, learning rate spent, updates of others that read the data."""
+    if job.resume is not None:
+        state = json.loads(job.resume.read_text())
+        return state["step"], state["spent"], state["updates"] - state["step"]
     if job.source is None:
-        return 0.0, 0
+        return 0, 0.0, 0
     if job.source.training_state is not None:
         state = json.loads(job.source.training_state.read_text())
-        return state["spent"], state["updates"]
+        return 0, state["spent"], state["updates"]
     from safetensors import safe_open
 
     with safe_open(job.source.weights, framework="np") as file:
-        return json.loads(file.metadata()[METADATA])["spent"], 0
+        return 0, json.loads(file.metadata()[METADATA])["spent"], 0
 
 
 def learning_rates(plan: Document, t: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from akka_optimize import errors
-from akka_optimize.trainer import launch, recover
+from akka_optimize.trainer import files, launch, recover
 from akka_optimize.trainer.catalog import Catalog
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Keeper:
         if failed:
             self._paused_until, self._pause = self._clock() + self._pause, min(2 * self._pause, LONGEST_PAUSE)
         try:
-            with Catalog.open(self._home, patience=self._patience) as catalog:
+            with files.translated(self._home.path), Catalog.open(self._home, patience=self._patience) as catalog:
                 self._recover(catalog)
                 waiting = catalog.runs(phase="QUEUED", limit=1).total
             if waiting and self._clock() >= self._paused_until and not launch.ensure_worker(self._home):

@@ -1,7 +1,8 @@
 """One service's life: the port opens at once, the home behind it in a thread; it ends when it is told to.
 
 Told once (SIGTERM, SIGINT), it takes no new call, lets those in flight end, tells the home's workers to end, and waits
-for both. What waits in the queue goes on waiting. Told twice, it ends at once, and its workers with it.
+for both. What waits in the queue goes on waiting. A home that is still being opened is not waited for: what a start does
+to it, it does whole or not at all. Told twice, it ends at once, and its workers with it.
 """
 
 from __future__ import annotations
@@ -76,22 +77,25 @@ class Life:
         self._keeper = Keeper(home, PATIENCE_SECONDS, say)
 
     def run(self) -> int:
-        """Serve to the end; the signal that told us, or 0. See `stuck` afterwards.
+        """Serve to the end; the signal that told us, or 0. See `stuck` and `opening` afterwards.
 
         Raises what opening the home raises: Refused, Exhausted, TimedOut.
         """
-        background.write(self._home, self.record)
-        try:
-            with _heard(self._hear, self._keeper.wake), ExitStack() as until_the_end:
-                asyncio.run(self._serve(until_the_end))
-        finally:
-            background.erase(self._home)
+        with _heard(self._hear, self._keeper.wake), ExitStack() as until_the_end:
+            background.write(self._home, self.record)
+            until_the_end.callback(background.erase, self._home)
+            asyncio.run(self._serve(until_the_end))
         return self._told_by or 0
 
     @property
     def stuck(self) -> bool:
-        """Is something still at work that did not end in time? Then only the end of the process ends it."""
-        return self._serving.active > 0 or self._opening
+        """Is a call still at work that did not end in time? Then only the end of the process ends it."""
+        return self._serving.active > 0
+
+    @property
+    def opening(self) -> bool:
+        """Is the home still being opened? No stop waits for that, and only the end of the process ends it."""
+        return self._opening
 
     async def _serve(self, until_the_end: ExitStack) -> None:
         self._loop, stop = asyncio.get_running_loop(), asyncio.Event()
@@ -111,13 +115,13 @@ class Life:
             if not port.done():
                 self._note(background.STOPPING)
                 stop.set()
-                await self._leave(opened, until_the_end)
+                await self._leave(until_the_end)
         finally:
             self._keeper.stop()
             stop.set()
             told.cancel()
             await port
-        if not self.stuck:
+        if not self.stuck and opened.done() and opened.exception() is None:
             opened.result().close()
 
     def _opened(self, loop: asyncio.AbstractEventLoop) -> asyncio.Future[Any]:
@@ -134,19 +138,20 @@ class Life:
         if not opened.cancelled():
             opened.exception()  # looked at, also where we were told to end meanwhile
 
-    async def _leave(self, opened: asyncio.Future[Any], until_the_end: ExitStack) -> None:
-        """No new worker, and no new call; wait for what is at work."""
+    async def _leave(self, until_the_end: ExitStack) -> None:
+        """No new worker, and no new call; wait for the workers that are there."""
         until_the_end.enter_context(launch.held_back())
         workers = slots.holders(self._home)
         refused = slots.tell(workers, signal.SIGTERM)
         if workers:
-            self._say(f"stopping; {len(workers)} workers end after the update at hand")
+            who = "1 worker ends" if len(workers) == 1 else f"{len(workers)} workers end"
+            self._say(f"stopping; {who} after the update at hand")
         for worker in refused:
             self._say(f"the worker in process {worker.pid} is another user's, and goes on")
         waited_for = [worker for worker in workers if worker not in refused]
         with suppress(TimeoutError):
             async with asyncio.timeout(self._options.grace):
-                while not opened.done() or (waited_for := [worker for worker in waited_for if worker.alive()]):
+                while waited_for := [worker for worker in waited_for if worker.alive()]:
                     await asyncio.sleep(POLL_SECONDS)
         for worker in waited_for:
             self._say(f"the worker in process {worker.pid} is still at its update, and ends after it")

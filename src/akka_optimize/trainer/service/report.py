@@ -12,7 +12,7 @@ from akka_optimize import errors
 if TYPE_CHECKING:
     from types import TracebackType
 
-MOST_BYTES = 1 << 16
+MOST_CHARACTERS = 2000  # of a sentence, which a reader's terminal has no room for either
 
 
 class Report:
@@ -32,19 +32,20 @@ class Report:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if isinstance(error, errors.AkkaError):
-            self._tell({"error": error.message, "hint": error.hint, "kind": type(error).__name__})
+            told = {"error": error.message, "hint": error.hint, "field": error.field}
+            short = {name: text and text[:MOST_CHARACTERS] for name, text in told.items()}
+            self._tell({**short, "kind": type(error).__name__})
 
     def _tell(self, word: dict[str, Any]) -> None:
         if self._descriptor is None:
             return
-        with suppress(OSError):  # nobody waits any more
-            os.write(self._descriptor, json.dumps(word).encode()[:MOST_BYTES] + b"\n")
-        os.close(self._descriptor)
+        with suppress(OSError), open(self._descriptor, "wb") as pipe:  # nobody may wait any more
+            pipe.write(json.dumps(word).encode() + b"\n")
         self._descriptor = None
 
 
 def failure(word: dict[str, Any]) -> errors.AkkaError:
     """The error that a service told of, to be raised by the command that started it."""
     kind = getattr(errors, word["kind"], errors.Refused)
-    error: errors.AkkaError = kind(word["error"], hint=word["hint"])
+    error: errors.AkkaError = kind(word["error"], field=word["field"], hint=word["hint"])
     return error

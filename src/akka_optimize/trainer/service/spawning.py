@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from akka_optimize import errors
-from akka_optimize.trainer.launch import OUTLIVES_US, same_package
+from akka_optimize.trainer.launch import OUTLIVES_US, process_possible, same_package
 from akka_optimize.trainer.service import background
 from akka_optimize.trainer.service.report import failure
 
@@ -28,9 +28,11 @@ TAIL_BYTES = 4096
 def started(home: Home, asked: Asked, timeout: float, say: Callable[[str], None]) -> str:
     """Start a service and wait until it answers; its address. `say` is told the last words of one that ended.
 
-    Raises what kept it from starting; Refused (it ended without a word of that), TimedOut (it goes on starting).
+    Raises what kept it from starting; Exhausted (no process can be started), Refused (it ended without a word of that),
+    TimedOut (it goes on starting).
     """
-    ours, theirs = os.pipe()
+    with process_possible("the service"):
+        ours, theirs = os.pipe()
     with open(ours, "rb", buffering=0) as report:
         log_begins, process = _spawned(home, asked, theirs)
         try:
@@ -56,21 +58,30 @@ def started(home: Home, asked: Asked, timeout: float, say: Callable[[str], None]
 
 def _spawned(home: Home, asked: Asked, report: int) -> tuple[int, subprocess.Popen[bytes]]:
     """How long the log was, and the service, in a session of its own."""
-    log = background.open_log(home)
-    try:
-        return os.fstat(log).st_size, subprocess.Popen(
-            [sys.executable, "-u", "-m", "akka_optimize.trainer.main", "serve", *asked.argv(), "--report", str(report)],
-            cwd="/",
-            env=os.environ | same_package(),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            pass_fds=(report,),
-            start_new_session=True,
-        )
-    finally:
-        os.close(log)
-        os.close(report)
+    command = [
+        sys.executable,
+        "-u",
+        "-m",
+        "akka_optimize.trainer.main",
+        "serve",
+        *asked.argv(),
+        "--report",
+        str(report),
+    ]
+    with open(report, "wb", buffering=0), open(background.open_log(home), "ab", buffering=0) as log:
+        length = os.fstat(log.fileno()).st_size
+        with process_possible("the service"):
+            process = subprocess.Popen(
+                command,
+                cwd="/",
+                env=os.environ | same_package(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(report,),
+                start_new_session=True,
+            )
+        return length, process
 
 
 def _word(report: Any, timeout: float) -> dict[str, Any] | None:

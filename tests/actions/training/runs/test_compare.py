@@ -162,3 +162,10 @@ def test_require_no_parting_tells_three_answers_apart():
         require_no_parting(compare(served(curves=worse), "aa", "bb", window=2))
     with pytest.raises(Refused, match="4 compared steps hold no full window of 10"):
         require_no_parting(compare(served(curves=worse), "aa", "bb"))
+
+
+def test_steps_that_a_dead_attempt_recorded_are_counted():
+    """Those that were cut from either curve, beside those that a curve holds twice."""
+    twice = {"loss": column([2.0, 1.5, 1.75, 1.0], steps=[1, 2, 2, 3], attempts=[1, 1, 2, 2])}
+    curves = compare(served({"replaced_steps": 3}, {"replaced_steps": 4}, curves=twice), "aa", "bb").curves
+    assert (curves.run.replaced, curves.baseline.replaced) == (4, 4)

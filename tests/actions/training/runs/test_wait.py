@@ -11,6 +11,7 @@ from support.commands_fake import EVENT, RUN
 
 from akka_optimize import errors
 from akka_optimize.actions.training.runs import wait
+from akka_optimize.records import Pause
 
 BEGUN = replace(EVENT, phase="TRAINING", step=0, loss=None, terminal=False)
 HALF = replace(BEGUN, step=20, loss=2.5)
@@ -197,3 +198,68 @@ def test_an_interrupt_is_passed_on():
     assert world.following.left() == (
         f"run {RUN.run_id} goes on; to follow it again: akka-optimize training runs wait {RUN.run_id}"
     )
+
+
+PAUSED = replace(HALF, phase="PAUSED")
+
+
+def stands_still(checkpoint, reason=None, **other):
+    """The run, paused by somebody, or by the trainer where no checkpoint was chosen."""
+    pause = Pause(checkpoint, "2026-01-01T00:00:00Z", 20, reason, True)
+    return replace(RUN, phase="PAUSED", pause=pause, **other)
+
+
+def test_a_run_that_somebody_paused_is_waited_for():
+    """It is said once for each pause; the run goes on, pauses again, and ends."""
+    records = [stands_still("save")] * 3 + [RUN]
+    world = World(Trainer([BEGUN, PAUSED, PAUSED, BEGUN, PAUSED, EVENT], records=records))
+    assert list(world.following.events()) == [BEGUN, PAUSED, BEGUN, PAUSED, EVENT]
+    assert world.following.record() == RUN
+    assert len(world.said) == 2
+    assert all("goes on waiting" in said and f"resume {RUN.run_id}" in said for said in world.said)
+
+
+def test_a_run_that_the_trainer_paused_ends_the_wait():
+    """What comes after is not waited for, and the record is the one that says why, though somebody resumes the run now."""
+    stuck = stands_still(None, "no room on the disk")
+    world = World(Trainer([BEGUN, PAUSED, EVENT], records=[stuck, RUN]))
+    assert list(world.following.events()) == [BEGUN, PAUSED]
+    assert world.following.record() == stuck
+    with pytest.raises(errors.Refused, match="paused by the trainer: no room on the disk") as caught:
+        wait.require_ended(stuck)
+    assert f"resume {RUN.run_id}" in caught.value.hint
+
+
+def test_a_pause_that_is_over_before_it_is_looked_at():
+    """The run goes on by then, and nothing is said."""
+    world = World(Trainer([PAUSED, EVENT], records=[replace(RUN, phase="QUEUED"), RUN]))
+    assert list(world.following.events()) == [PAUSED, EVENT]
+    assert world.said == []
+
+
+def test_a_connection_that_drops_while_a_pause_is_looked_at():
+    """It is opened again, the pause is told once, and who paused is found out all the same."""
+    world = World(Trainer([PAUSED], records=[DROPPED, stands_still(None, "no room")]))
+    assert list(world.following.events()) == [PAUSED]
+    assert world.following.record().pause.reason == "no room"
+    assert len(world.slept) == 1
+
+
+@pytest.mark.parametrize("run", [RUN, stands_still("latest"), replace(RUN, phase="FAILED")])
+def test_any_other_run_has_ended_or_is_waited_for(run):
+    """Only the trainer's own pause is refused."""
+    wait.require_ended(run)
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        (stands_still(None, None, failure_reason="the disk is full"), "the disk is full"),
+        (stands_still(None), "did not say why"),
+        (replace(RUN, phase="PAUSED", pause=None), "did not say why"),
+    ],
+)
+def test_a_pause_without_a_reason(run, said):
+    """What else is known of it is told."""
+    with pytest.raises(errors.Refused, match=said):
+        wait.require_ended(run)

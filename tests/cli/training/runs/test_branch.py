@@ -5,7 +5,7 @@ from __future__ import annotations
 from unittest.mock import ANY, call
 
 import pytest
-from support.commands_fake import CHILD, EVENT, FAN, Answers, carry_out
+from support.commands_fake import CHILD, EVENT, FAN, ORIGIN, Answers, carry_out
 
 from akka_optimize.errors import Invalid, TimedOut, Unreachable
 from akka_optimize.records import FanRequest
@@ -14,9 +14,9 @@ WORDS = "training runs branch first --snapshot 3f2a --steps 40"
 OVERRIDES = "hyperparams:\n  lora: {rank: 16}\n"
 
 
-def asked(point, *, restore="weights", token=ANY):
+def asked(point, *, restore="weights", token=ANY, origin=ORIGIN):
     """The one request that a branch makes."""
-    return FanRequest("first", "3f2a", 40, restore, token, (point,))
+    return FanRequest("first", "3f2a", 40, restore, token, (point,), origin=origin)
 
 
 def test_force_submits_one_point():
@@ -79,7 +79,7 @@ def test_a_dry_run_submits_nothing():
     """It emits what the child resolves to."""
     done = carry_out(f"{WORDS} --dry-run --restore trainingState")
     assert (done.code, done.emitted) == (0, [FAN])
-    assert done.calls == [call.validate_branches(asked({}, restore="trainingState"))]
+    assert done.calls == [call.validate_branches(asked({}, restore="trainingState", origin=None))]
 
 
 def test_wait_follows_the_child():

@@ -10,9 +10,10 @@ from typing import Any
 import click
 import pytest
 from support.commands import Clients, RecordingApp, invoke
-from support.commands_fake import Answers
+from support.commands_fake import ORIGIN, Answers
 from support.fans import GRID, PARENT, SNAPSHOT, FanTrainer
 
+from akka_optimize.actions.training.runs import origin as origins
 from akka_optimize.actions.training.runs import sweep as action
 from akka_optimize.cli.training.runs.sweep import sweep
 from akka_optimize.core.points import RESTORES, child_run_id
@@ -157,6 +158,14 @@ def test_the_next_command_repeats_where_and_how(carry_out):
         f"akka-optimize training runs sweep {PARENT} --snapshot 3f2a --steps 200 --grid g.yaml "
         "--submission-id t --trainer-url local:x --force"
     )
+
+
+def test_the_next_command_keeps_the_diff_where_it_starts_something(carry_out, monkeypatch):
+    """After a dry run --include-diff belongs to it; the command that reads the children has no use for it."""
+    monkeypatch.setattr(origins, "origin", lambda _included: ORIGIN)
+    words = "--include-diff --force --submission-id t"
+    assert carry_out(f"{words} --dry-run").emitted[0].next_command.endswith("--submission-id t --force --include-diff")
+    assert "--include-diff" not in carry_out(words).emitted[0].next_command
 
 
 @pytest.mark.parametrize(

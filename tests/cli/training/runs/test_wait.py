@@ -11,6 +11,7 @@ from support.commands_fake import EVENT, RUN, carry_out
 
 from akka_optimize.actions.training.runs import wait as action
 from akka_optimize.errors import TimedOut, Unreachable
+from akka_optimize.records import Pause
 
 EVENTS = [replace(EVENT, phase="TRAINING", step=step, terminal=False, loss=None) for step in (0, 20)] + [EVENT]
 
@@ -152,3 +153,29 @@ def test_exit_status_tells_how_it_ended(phase, code):
     done = carry_out("training runs wait first --exit-status", run=ended)
     assert (done.code, done.emitted) == (code, [ended])
     assert carry_out("training runs wait first", run=ended).code == 0
+
+
+PAUSED = replace(EVENT, phase="PAUSED", terminal=False)
+
+
+def paused(checkpoint):
+    """A run that stands still."""
+    why = None if checkpoint else "no room on the disk"
+    return replace(RUN, phase="PAUSED", pause=Pause(checkpoint, "2026-01-01T00:00:00Z", 20, why, True))
+
+
+@pytest.mark.parametrize("words", ["", "--exit-status"])
+def test_a_pause_of_the_trainers_own_is_exit_1(words):
+    """The run is shown as it stands, and stderr says why and what to do; also under --exit-status, which has no answer."""
+    done = carry_out(f"training runs wait first {words}", watch_run=[PAUSED, EVENT], run=paused(None))
+    assert (done.code, done.emitted) == (1, [paused(None)])
+    assert "no room on the disk" in done.err
+    assert f"training runs resume {RUN.run_id}" in done.err
+
+
+def test_a_pause_that_somebody_asked_for_is_waited_for():
+    """It is said how to go on with it, and the wait ends with the run."""
+    runs = [RUN, paused("save"), RUN]
+    done = carry_out("training runs wait first", watch_run=[PAUSED, EVENT], run=lambda _ref: runs.pop(0))
+    assert (done.code, done.emitted) == (0, [RUN])
+    assert f"goes on waiting; to go on with it: akka-optimize training runs resume {RUN.run_id}" in done.err

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 from support import decoding
-from support.decoding import LORA, OPTIMIZER
+from support.decoding import LORA, OPTIMIZER, advance, curve
 
 from akka_optimize.errors import Refused
 from akka_optimize.trainer.engines import Source, engine
@@ -22,22 +22,12 @@ def start(settings=None, source=None, **kwargs):
     return engine("decoder").start(replace(decoding.job(settings, **kwargs), source=source))
 
 
-def advance(session, updates):
-    """The records of the next updates."""
-    steps = session.steps()
-    return [replace(next(steps), seconds=0.0) for _ in range(updates)]
-
-
-def curve(session):
-    """The records of all that is left."""
-    return [replace(step, seconds=0.0) for step in session.steps()]
-
-
 def saved(session, folder, restore):
     """The session's snapshot, as a child's source."""
     folder.mkdir(exist_ok=True)
-    session.save_weights(folder / "weights.safetensors")
-    session.save_training_state(folder / "training-state.pt")
+    held = session.hold()
+    held.save_weights(folder / "weights.safetensors")
+    held.save_training_state(folder / "training-state.pt")
     state = folder / "training-state.pt" if restore == "trainingState" else None
     return Source(restore, folder / "weights.safetensors", state)
 
@@ -179,19 +169,3 @@ def test_the_optimizer_is_restored(tmp_path):
     ]
     assert {int(entry["step"]) for entry in states[0].values()} == {3}
     assert states[1] == {}
-
-
-def test_a_child_that_stopped_is_taken_up_where_it_stood(tmp_path):
-    """A child's own training state knows how far the child came, and how far its line."""
-    settings = CONSTANT | {f"{LORA}.dropout": 0.1}
-    parent = start(settings, steps=3)
-    curve(parent)
-    source = saved(parent, tmp_path / "parent", "trainingState")
-    whole = curve(start(settings, source, steps=4))
-    stopped = start(settings, source, steps=4)
-    advance(stopped, 2)
-    stopped.save_training_state(tmp_path / "state.pt")
-    again = start(settings, source, steps=4)
-    again.load_training_state(tmp_path / "state.pt")
-    assert again.epoch() == stopped.epoch()
-    assert curve(again) == whole[2:]

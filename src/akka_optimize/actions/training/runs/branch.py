@@ -10,7 +10,7 @@ from akka_optimize.actions.training.runs.sweep import Trainer
 from akka_optimize.actions.training.runs.unknown import announced
 from akka_optimize.core.points import flatten
 from akka_optimize.errors import Invalid
-from akka_optimize.records import Branches, FanRequest
+from akka_optimize.records import Branches, FanRequest, Origin
 
 __all__ = ["announced", "branch", "changes", "request"]
 
@@ -29,14 +29,21 @@ def changes(overrides: str | None) -> dict[str, Any]:
 
 
 def request(
-    parent: str, overrides: str | None, *, snapshot: str, steps: int, restore: str, submission_id: str | None
+    parent: str,
+    overrides: str | None,
+    *,
+    snapshot: str,
+    steps: int,
+    restore: str,
+    submission_id: str | None,
+    origin: Origin | None = None,
 ) -> FanRequest:
     """One child with what the override document changes, under a new token unless one is given.
 
     No trainer is needed yet. Raises WrongUsage (token, file), Invalid (the document).
     """
     token = unknown.token(submission_id)
-    return FanRequest(parent, snapshot, steps, restore, token, (changes(overrides),))
+    return FanRequest(parent, snapshot, steps, restore, token, (changes(overrides),), origin=origin)
 
 
 def branch(trainer: Trainer, asked: FanRequest, *, dry_run: bool) -> Branches:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Protocol
 
+from akka_optimize.core import environment
 from akka_optimize.core.plans import differences
 from akka_optimize.errors import AnswerIsNo, Refused
 from akka_optimize.records import TERMINAL_PHASES, Column, Comparison, Difference, Metrics, Run
@@ -50,12 +51,14 @@ def compare(
         baseline=theirs,
         differences=found,
         aligned_steps=not any(each.path.split(".")[0] == "source" for each in found),
-        environment=differences(ours.environment or {}, theirs.environment or {}),
+        environment=environment.differences(ours.environment or {}, theirs.environment or {}),
         curves=compare_curves(
             _loss(ours, curves[0]),
             _loss(theirs, curves[1]),
             curves[0].get("gradNorm"),
             curves[1].get("gradNorm"),
+            run_replaced=ours.replaced_steps,
+            baseline_replaced=theirs.replaced_steps,
             window=window,
             margin=margin,
             spike_factor=spike_factor,

@@ -12,19 +12,19 @@ from akka_optimize.core.fields import FIELDS
 from akka_optimize.errors import Invalid, WrongUsage
 
 if TYPE_CHECKING:
-    from akka_optimize.records import Document, Run
+    from akka_optimize.records import Document, Origin, Run
 
 
 class Trainer(Protocol):
     """What of a trainer's client is needed here."""
 
-    def start_run(self, descriptor: Document) -> Run:
+    def start_run(self, descriptor: Document, *, origin: Origin | None = None) -> Run:
         """Check a descriptor and queue its run, or reach the one that its `submissionId` started."""
         ...
 
 
-def start(trainer: Trainer, document: Document) -> Run:
-    """Start the run that a descriptor asks for.
+def start(trainer: Trainer, document: Document, *, origin: Origin | None = None) -> Run:
+    """Start the run that a descriptor asks for; `origin` is the folder that it is asked for in.
 
     Raises what the trainer refuses; Unreachable, TimedOut and Interrupted, with the way to ask again, when it is not
     known whether the request arrived.
@@ -37,7 +37,7 @@ def start(trainer: Trainer, document: Document) -> Run:
         again = f"it may have arrived; the same command with --set submissionId={token} starts no second run"
         sent = {**document, "submissionId": token}
     with unknown.outcome(again):
-        return trainer.start_run(sent)
+        return trainer.start_run(sent, origin=origin)
 
 
 def descriptor(path: str, assignments: Sequence[str] = ()) -> Document:

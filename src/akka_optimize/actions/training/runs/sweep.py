@@ -10,7 +10,7 @@ from typing import Protocol
 from akka_optimize.actions.training.runs import grid as grids
 from akka_optimize.actions.training.runs import unknown
 from akka_optimize.core.grid import points
-from akka_optimize.records import Axis, Branches, FanRequest, Sweep
+from akka_optimize.records import Axis, Branches, FanRequest, Origin, Sweep
 
 PROGRAM = ("akka-optimize", "training", "runs")
 DEFAULT_RESTORE = "weights"
@@ -52,6 +52,7 @@ def request(
     restore: str = DEFAULT_RESTORE,
     submission_id: str | None = None,
     description: str | None = None,
+    origin: Origin | None = None,
     repeated: Sequence[str] = (),
 ) -> Request:
     """Read the grid at the path `grid` ('-' = standard input), and make a token unless one is given.
@@ -60,7 +61,7 @@ def request(
     """
     token = unknown.token(submission_id)
     axes = grids.axes(grid, restore=restore)
-    fan = FanRequest(parent, snapshot, steps, restore, token, tuple(points(axes)), description)
+    fan = FanRequest(parent, snapshot, steps, restore, token, tuple(points(axes)), description, origin)
     return Request(fan, grid, axes, generated=submission_id is None, repeated=tuple(repeated))
 
 
@@ -118,7 +119,7 @@ def _without_dry_run(asked: Request) -> str:
 
 
 def _branches(asked: Request, submitted: Branches) -> str:
-    repeated = [word for word in asked.repeated if word != "--force"]  # reading asks nothing
+    repeated = [word for word in asked.repeated if word not in ("--force", "--include-diff")]  # it starts nothing
     return shlex.join(
         [*PROGRAM, "branches", submitted.parent_run_id, "--submission", submitted.submission_id, *repeated]
     )

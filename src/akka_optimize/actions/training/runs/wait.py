@@ -3,6 +3,9 @@
 The events come over one stream. A stream that drops, or that ends before the run does, is opened again: eight times in
 a row over about two minutes, and anything that arrives makes the count begin anew. A stream that was opened again
 begins with where the run is, which is left out where it is what was told last.
+
+A run that somebody paused is waited for: who paused it can go on with it. One that the trainer paused by itself, for
+want of room on its disk, waits for somebody to do something about that, and so the wait ends.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar
 
-from akka_optimize.errors import AkkaError, AnswerIsNo, Interrupted, TimedOut, Unreachable
+from akka_optimize.errors import AkkaError, AnswerIsNo, Interrupted, Refused, TimedOut, Unreachable
 from akka_optimize.records import Run, RunEvent
 
 DELAYS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0)  # seconds before each try in a row; 121 together
@@ -58,9 +61,11 @@ class Following:
         self._deadline = None if timeout is None else clock() + timeout
         self._failed = 0  # tries in a row
         self._ended = False
+        self._told_of_pause = False
+        self._stuck: Run | None = None  # as the trainer paused it
 
     def events(self) -> Iterator[RunEvent]:
-        """Every change as it comes, none of them twice; the last one is terminal."""
+        """Every change as it comes, none of them twice; the last one is terminal, or a pause of the trainer's own."""
         told: tuple[object, ...] | None = None
         while not self._ended:
             remaining = self._remaining()
@@ -72,19 +77,35 @@ class Following:
                         yield event
                     if event.terminal:
                         self._ended = True
+                    if event.terminal or (event.phase == "PAUSED" and self._is_stuck()):
                         return
+                    self._told_of_pause &= event.phase == "PAUSED"
                 dropped: AkkaError = Unreachable("the stream ended before the run did")
             except (Unreachable, Interrupted, TimedOut) as error:  # Interrupted: somebody on the way reset the stream
                 dropped = error
             self._pause(dropped)
 
     def record(self) -> Run:
-        """The run as it is on record once it has ended, fetched with the same patience."""
-        while True:
+        """The run as it is on record once it has ended, fetched with the same patience; or as the trainer paused it."""
+        while self._stuck is None:
             try:
                 return self._trainer.run(self._run_id)
             except (Unreachable, TimedOut) as error:
                 self._pause(error)
+        return self._stuck
+
+    def _is_stuck(self) -> bool:
+        """Did the trainer pause the run by itself? Otherwise say, once, that it is waited for."""
+        run = self._trainer.run(self._run_id)
+        if run.phase != "PAUSED":
+            return False
+        if paused_by_trainer(run):
+            self._stuck = run
+            return True
+        if not self._told_of_pause:
+            self._told_of_pause = True
+            self._say(f"The run is paused, and this goes on waiting; to go on with it: {_resume(run)}")
+        return False
 
     def left(self) -> str:
         """What becomes of the run when the wait ends here, and what the user may do."""
@@ -131,6 +152,25 @@ class Following:
 def _state(event: RunEvent) -> tuple[object, ...]:
     """What makes an event another one; the loss as text, for NaN is not equal to itself."""
     return event.phase, event.step, event.steps, repr(event.loss), event.failure_code, event.failure_reason
+
+
+def paused_by_trainer(run: Run) -> bool:
+    """Does the run stand still without anybody having asked for it?"""
+    return run.phase == "PAUSED" and (run.pause is None or run.pause.checkpoint is None)
+
+
+def require_ended(run: Run) -> None:
+    """Raise Refused, with the reason, for a run that the trainer paused."""
+    if paused_by_trainer(run):
+        reason = (run.pause and run.pause.reason) or run.failure_reason or "it did not say why"
+        raise Refused(
+            f"run {run.run_id} was paused by the trainer: {reason}",
+            hint=f"once that is mended: {_resume(run)}",
+        )
+
+
+def _resume(run: Run) -> str:
+    return f"akka-optimize training runs resume {run.run_id}"
 
 
 def require_success(run: Run) -> None:

@@ -8,9 +8,8 @@ import click
 
 from akka_optimize.cli.app import App
 from akka_optimize.cli.group import command
-from akka_optimize.cli.paramtypes import positive_int
-from akka_optimize.cli.training.runs.wait import follow
-from akka_optimize.errors import WrongUsage
+from akka_optimize.cli.training.runs import child_options
+from akka_optimize.cli.training.runs.origin_option import include_diff, origin
 from akka_optimize.output.view import View
 from akka_optimize.output.views.branch import BRANCH
 from akka_optimize.output.views.run import RUN
@@ -34,25 +33,22 @@ def _view(parameters: dict[str, Any]) -> View:
     """,
 )
 @click.argument("parent")
-@click.option("--dry-run", is_flag=True, help="Check and resolve the child, and stop")
-@click.option("--exit-status", is_flag=True, help="Exit with 5 unless the child completes; requires --wait")
-@click.option("--overrides", metavar="string", help="Fields below config to change, YAML or JSON; '-' reads stdin")
-@click.option(
-    "--restore",
-    type=click.Choice(["weights", "trainingState"]),
-    default="weights",
-    help="What the child takes up from the snapshot: weights, or trainingState with optimizer and place in the rows",
-)
-@click.option("--snapshot", metavar="string", required=True, help="Snapshot of PARENT to start from, by ID or prefix")
-@click.option("--steps", type=positive_int, required=True, help="Updates that the child makes")
-@click.option("--submission-id", metavar="string", help="Token of an earlier submission, to reach what it created")
-@click.option("--wait", is_flag=True, help="Follow the child until it ends")
+@child_options.dry_run("the child")
+@child_options.exit_status
+@include_diff
+@child_options.overrides("Fields below config")
+@child_options.restore("the child")
+@child_options.snapshot()
+@child_options.steps("the child")
+@child_options.submission_id
+@child_options.wait
 @click.pass_obj
 def branch(
     app: App,
     parent: str,
     dry_run: bool,
     exit_status: bool,
+    include_diff: bool,
     overrides: str | None,
     restore: str,
     snapshot: str,
@@ -70,35 +66,16 @@ def branch(
     """
     from akka_optimize.actions.training.runs import branch as action
 
-    _check(app, dry_run=dry_run, exit_status=exit_status, overrides=overrides, wait=wait)
+    child_options.check(app, dry_run=dry_run, exit_status=exit_status, overrides=overrides, wait=wait)
     asked = action.request(
-        parent, overrides, snapshot=snapshot, steps=steps, restore=restore, submission_id=submission_id
+        parent,
+        overrides,
+        snapshot=snapshot,
+        steps=steps,
+        restore=restore,
+        submission_id=submission_id,
+        origin=origin(include_diff, dry_run=dry_run),
     )
     if submission_id is None:
         app.note(action.announced(asked.submission_id))
-    if dry_run or not app.settings.force:
-        checked = action.branch(app.trainer, asked, dry_run=True)
-        for note in checked.notes:
-            app.note(f"Note: {note}")
-        if dry_run:
-            app.emit(checked)
-            return
-        if checked.fan.new:
-            app.confirm(f"Start a child run of {steps} updates?")
-    child = action.branch(app.trainer, asked, dry_run=False).points[0].child_run_id
-    if wait:
-        follow(app, child, timeout=None, exit_status=exit_status)
-    else:
-        app.emit(app.trainer.run(child))
-
-
-def _check(app: App, *, dry_run: bool, exit_status: bool, overrides: str | None, wait: bool) -> None:
-    if dry_run and wait:
-        raise WrongUsage("--dry-run starts nothing that --wait could follow", hint="leave one of them out")
-    if exit_status and not wait:
-        raise WrongUsage("--exit-status tells how the child ended", hint="add --wait")
-    if overrides == "-" and not (dry_run or app.settings.force):
-        raise WrongUsage(
-            "--overrides - reads stdin, which then cannot answer whether to start the child",
-            hint="--force goes on without asking, --dry-run starts nothing",
-        )
+    child_options.start_child(app, asked, dry_run=dry_run, wait=wait, exit_status=exit_status)

@@ -29,8 +29,9 @@ from akka_optimize.output.views.run import RUN
 def cancel(app: App, run: str | None, submission: str | None) -> None:
     """Stop a run that has not ended, or every such run of a submission.
 
-    Returns once the request is stored. A queued run is CANCELLED at once, a training one after its current step. What
-    was trained since the last save is lost; execution.saveEvery makes a run save on the way.
+    Returns once the request is stored. A queued or paused run is CANCELLED at once, a training one after its current
+    step. What was trained since the last save is lost; execution.saveEvery makes a run save on the way. A cancelled run
+    cannot be resumed: `pause` stops one that is to go on later.
     """
     if (run is None) == (submission is None):
         raise WrongUsage("name either one RUN or --submission TOKEN")

@@ -8,6 +8,7 @@ import click
 
 from akka_optimize.cli.app import App
 from akka_optimize.cli.group import command
+from akka_optimize.cli.training.runs.origin_option import include_diff, origin
 from akka_optimize.cli.training.runs.wait import follow
 from akka_optimize.errors import WrongUsage
 from akka_optimize.output.view import View
@@ -41,6 +42,7 @@ def _view(parameters: dict[str, Any]) -> View:
 @click.option("-f", "--file", metavar="string", required=True, help="Descriptor, YAML or JSON; '-' reads stdin")
 @click.option("--dry-run", is_flag=True, help="Check the descriptor and stop")
 @click.option("--exit-status", is_flag=True, help="Exit with 5 unless the run completes; requires --wait")
+@include_diff
 @click.option("--set", "assignments", metavar="path=value", multiple=True, help="Set one field of the descriptor")
 @click.option("--show-resolved", is_flag=True, help="Show every setting with its default; requires --dry-run")
 @click.option("--wait", is_flag=True, help="Follow the run until it ends")
@@ -50,6 +52,7 @@ def start(
     file: str,
     dry_run: bool,
     exit_status: bool,
+    include_diff: bool,
     assignments: tuple[str, ...],
     show_resolved: bool,
     wait: bool,
@@ -64,6 +67,7 @@ def start(
 
     _check(dry_run=dry_run, show_resolved=show_resolved, wait=wait, exit_status=exit_status)
     document = action.descriptor(file, assignments)
+    here = origin(include_diff, dry_run=dry_run)
     if dry_run:
         app.emit(app.trainer.validate_run(document))
         return
@@ -72,7 +76,7 @@ def start(
         for note in resolved.notes:
             app.note(f"Note: {note}")
         app.confirm(f"Start {resolved.steps} updates under plan {resolved.config_hash}?")
-    run = action.start(app.trainer, document)
+    run = action.start(app.trainer, document, origin=here)
     if wait:
         follow(app, run.run_id, timeout=None, exit_status=exit_status)
     else:

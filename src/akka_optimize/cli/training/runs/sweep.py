@@ -6,7 +6,8 @@ import click
 
 from akka_optimize.cli.app import App
 from akka_optimize.cli.group import command
-from akka_optimize.cli.paramtypes import positive_int
+from akka_optimize.cli.training.runs import child_options
+from akka_optimize.cli.training.runs.origin_option import include_diff, origin
 from akka_optimize.errors import WrongUsage
 from akka_optimize.output.views.sweep import SWEEP
 
@@ -35,17 +36,13 @@ from akka_optimize.output.views.sweep import SWEEP
 )
 @click.argument("parent")
 @click.option("--description", metavar="string", help="Description that every new child run gets")
-@click.option("--dry-run", is_flag=True, help="Check and resolve every point, and stop")
+@child_options.dry_run("every point")
 @click.option("-g", "--grid", metavar="string", required=True, help="Grid of axes, YAML or JSON; '-' reads stdin")
-@click.option(
-    "--restore",
-    type=click.Choice(["weights", "trainingState"]),
-    default="weights",
-    help="What a child run takes up from the snapshot: weights, or trainingState with optimizer and place in the rows",
-)
-@click.option("--snapshot", metavar="string", required=True, help="Snapshot of PARENT to start from, by ID or prefix")
-@click.option("--steps", type=positive_int, required=True, help="Updates that each child run makes")
-@click.option("--submission-id", metavar="string", help="Token of an earlier submission, to reach what it created")
+@include_diff
+@child_options.restore("a child run")
+@child_options.snapshot()
+@child_options.steps("each child run")
+@child_options.submission_id
 @click.pass_obj
 def sweep(
     app: App,
@@ -53,6 +50,7 @@ def sweep(
     description: str | None,
     dry_run: bool,
     grid: str,
+    include_diff: bool,
     restore: str,
     snapshot: str,
     steps: int,
@@ -97,6 +95,11 @@ def sweep(
         restore=restore,
         submission_id=submission_id,
         description=description,
-        repeated=[*address, *(["--force"] if app.settings.force else [])],
+        origin=origin(include_diff, dry_run=dry_run),
+        repeated=[
+            *address,
+            *(["--force"] if app.settings.force else []),
+            *(["--include-diff"] if include_diff else []),
+        ],
     )
     app.emit(action.sweep(app.trainer, asked, dry_run=dry_run, told=app.note, confirm=app.confirm))

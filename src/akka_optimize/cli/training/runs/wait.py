@@ -29,6 +29,9 @@ from akka_optimize.output.views.run import RUN
 def wait(app: App, run: str, exit_status: bool, timeout: float | None) -> None:
     """Follow a run until it ends, and show it.
 
+    A run that somebody paused is waited for. One that the trainer paused by itself, as it does when the disk is full,
+    is shown, and the wait ends with exit code 1 and the reason.
+
     Ctrl-C stops following, and not the run. When the connection drops, it is opened again, eight times in a row over
     two minutes. With -o json each event is a line of JSON on stdout, the last one terminal, and the run's whole record
     follows.
@@ -47,5 +50,6 @@ def follow(app: App, ref: str, *, timeout: float | None, exit_status: bool) -> N
     except KeyboardInterrupt:
         raise Interrupted(following.left()) from None
     app.emit(run)
+    action.require_ended(run)
     if exit_status:
         action.require_success(run)

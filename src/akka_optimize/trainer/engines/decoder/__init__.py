@@ -7,8 +7,11 @@ Encoding needs numpy alone; torch is loaded when a run starts.
 * `schedule`: the learning rate of each update
 * `batches`: rows -> padded tensors, and how an update falls into passes
 * `loop`: one record per update
-* `session`, `state`: a run in training, and what it leaves behind
+* `replica`, `session`: one process's part of a run in training, and the first one's, which drives the others
+* `devices`, `group`, `peers`, `peer`: what they compute on, how they add up, and how the others are started and end
+* `state`: what a run leaves behind
 * `restore`: a saved adapter under another rank or alpha
+* `report`: what a session says of itself
 """
 
 from __future__ import annotations
@@ -30,9 +33,9 @@ class DecoderEngine:
         return tokens.encode(row)
 
     def start(self, job: Job) -> Session:
-        """Load the model and put fresh adapters on it, or those of the job's source.
+        """Load the model and put adapters on it: fresh ones, those of the job's source, or those it goes on with.
 
-        Raises Unsupported for more than one device, Internal for weights that cannot be used.
+        Raises Internal for weights that cannot be used, Refused for a training state that cannot, ProcessLost.
         """
         from akka_optimize.trainer.engines.decoder.session import DecoderSession
 

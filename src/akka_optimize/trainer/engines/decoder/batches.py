@@ -31,6 +31,10 @@ class Batch:
     at: Tensor
     targets: Tensor
 
+    def on(self, device: torch.device) -> Batch:
+        """The same on a device."""
+        return Batch(self.ids.to(device), self.at.to(device), self.targets.to(device))
+
 
 def cut(row: Tokens, length: int) -> Tokens:
     """The row's first `length` tokens."""

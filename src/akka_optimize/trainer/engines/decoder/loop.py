@@ -10,6 +10,7 @@ import torch.nn.functional as F
 
 from akka_optimize.trainer.engines import Step
 from akka_optimize.trainer.engines.decoder.batches import batch, passes, targets
+from akka_optimize.trainer.engines.decoder.group import Alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from akka_optimize.records import Division
     from akka_optimize.trainer.engines import Tokens
     from akka_optimize.trainer.engines.decoder.batches import Batch
+    from akka_optimize.trainer.engines.decoder.group import Group
     from akka_optimize.trainer.engines.decoder.model import Decoder
 
 
@@ -28,25 +30,29 @@ def train(
     optimizer: torch.optim.Optimizer,
     division: Division,
     max_grad_norm: float,
+    group: Group | None = None,
 ) -> Iterator[Step]:
     r"""Make each update and yield its record; `updates` gives step number, learning rate and rows.
 
     The loss of an update is $\sum_i c_i / n$ over its $n$ trained tokens, in whichever passes: each pass adds
-    $\sum c_i / n$ to the gradient, with $n$ counted over all rows beforehand. With more devices, here is where their
-    gradients and losses would be added up; $n$ needs no message, since every device knows all rows.
+    $\sum c_i / n$ to the gradient, with $n$ counted over all rows beforehand. With more devices, a `group` adds up
+    their gradients and losses; $n$ needs no message, since every device knows all rows, and each of them then clips
+    and steps alike. Raises what the group does.
     """
-    trained = [p for group in optimizer.param_groups for p in group["params"]]
+    group = group or Alone()
+    trained = [p for settings in optimizer.param_groups for p in settings["params"]]
     for step, rate, rows in updates:
         began = time.perf_counter()
-        for group in optimizer.param_groups:
-            group["lr"] = rate
+        for settings in optimizer.param_groups:
+            settings["lr"] = rate
         count = sum(map(targets, rows))
         total = 0.0
         model.train()
-        for part in passes(rows, division):
+        for part in passes(rows, division, group.rank):
             loss = summed(model, batch(part))
             (loss / count).backward()  # type: ignore[no-untyped-call]
             total += loss.item()
+        total = group.add(total, [p.grad for p in trained if p.grad is not None])
         norm, clipped = clip(trained, max_grad_norm)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
@@ -55,6 +61,7 @@ def train(
 
 def summed(model: Decoder, rows: Batch) -> Tensor:
     """Cross-entropy in nats, summed over the trained tokens of a pass; float32 scalar."""
+    rows = rows.on(model.embedding.weight.device)
     states = model(rows.ids).flatten(0, 1).index_select(0, rows.at)  # (N, D): scores only where they are needed
     return F.cross_entropy(model.logits(states), rows.targets, reduction="sum")
 

@@ -129,6 +129,12 @@ def rotate(x: Tensor, turns: Tensor) -> Tensor:
     return torch.view_as_real(pairs * by).flatten(-2).to(x.dtype)
 
 
+def place(model: Decoder, device: torch.device) -> None:
+    """Move a decoder, what it looks positions up in included, to a device."""
+    model.to(device)
+    model.turns = model.turns.to(device)
+
+
 def save(model: Decoder, path: Path) -> None:
     """Write a decoder's weights with its shape as safetensors; equal weights give equal bytes."""
     tensors = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
