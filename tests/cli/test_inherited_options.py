@@ -18,7 +18,8 @@ sys.path.append(str(Path(__file__).parents[2] / "scripts"))
 from command_tree import view_of, walk
 
 LEVELS = list(walk())
-COMMANDS = [ctx for ctx in LEVELS if not isinstance(ctx.command, click.Group)]
+ON_FOLDERS = {"export", "import", "tensorboard"}  # which write or read one here, and are carried out in their own tests
+COMMANDS = [ctx for ctx in LEVELS if not isinstance(ctx.command, click.Group) and ctx.info_name not in ON_FOLDERS]
 GROUPS = [ctx for ctx in LEVELS if isinstance(ctx.command, click.Group)]
 REFUSED = [option for option in INHERITED if option.refused]
 RECORDLESS = {"init", "logs"}
@@ -43,7 +44,8 @@ ACCEPTED: dict[str, tuple[list[str], dict[str, Any]]] = {
     "--use-grpc-web": (["--use-grpc-web"], {"use_grpc_web": True}),
     "--verbose": (["--verbose"], {"verbose": True}),
 }
-VALUES = {"steps": "1"}  # of required options that a dash is no value for
+VALUES = {"steps": "1", "checkpoint": "save"}  # of required options that a dash is no value for
+ONE_OF = {"annotate": ["--comment", "x"], "continue": ["--snapshot", "s"]}  # without which they are refused here
 GRID = "axes: [{path: hyperparams.lora.rank, values: [16]}]"
 SHAPING = {"--jq", "--json", "--output"}
 
@@ -61,7 +63,7 @@ def needed(ctx: click.Context) -> list[str]:
             given.append("second" if param.name == "baseline" else "first")
         elif param.required:
             given += [param.opts[-1], VALUES.get(param.name, "-")]
-    return given
+    return given + ONE_OF.get(ctx.info_name or "", [])
 
 
 def placed(ctx: click.Context, level: int, option: list[str]) -> list[str]:

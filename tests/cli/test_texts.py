@@ -12,7 +12,7 @@ from akka_optimize.cli.main import root
 from akka_optimize.cli.options import INHERITED, MAY_BE_EMPTY
 
 BAD = b"caf\xe9".decode("utf-8", "surrogateescape")
-FILLER = {"file": "-", "steps": "5"}
+FILLER = {"file": "-", "steps": "5", "checkpoint": "save"}
 
 
 def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -72,7 +72,7 @@ def test_text_that_is_not_utf8_is_wrong_usage(path, command, param):
     """Exit 2 before any request, with the parameter named where any text may be given."""
     said = refused(path, command, param, BAD)
     if takes_text(param) and param.opts != ["--jq"]:
-        name = max(param.opts, key=len) if isinstance(param, click.Option) else param.name.upper()
+        name = max(param.opts, key=len) if isinstance(param, click.Option) else param.human_readable_name
         assert said.startswith(f"Error: {name}: 'caf\\udce9' is not UTF-8\n")
 
 

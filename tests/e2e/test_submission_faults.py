@@ -193,14 +193,14 @@ def test_a_worker_killed_between_claim_and_first_update(trainer, snapshot, when)
 
 
 def test_a_disk_that_fills_up_while_a_child_saves(trainer, snapshot, monkeypatch):
-    """That child is FAILED and can be resumed, the next one is trained, and both hold their source."""
+    """That child is PAUSED, and waits to be resumed; the next one is trained, and both hold their source."""
     catalog, home = trainer
     asked = parents.asked(snapshot, *parents.rates(2))
     ids = [point.child_run_id for point in branches.submit(catalog, home, asked).points]
     with monkeypatch.context() as full:
         full.setattr(disk, "write_new", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
         first = parents.carry_out(catalog, home)
-    assert (first.run_id, first.phase, first.failure_code, first.resumable) == (ids[0], "FAILED", "DISK_FULL", True)
+    assert (first.run_id, first.phase, first.failure_code) == (ids[0], "PAUSED", "DISK_FULL")
     assert parents.carry_out(catalog, home).phase == "COMPLETED"
     assert catalog.snapshot(snapshot.snapshot_id).held_by == tuple(ids)
 

@@ -220,3 +220,17 @@ def test_a_file_that_cannot_be_deleted_ends_no_run(trainer, monkeypatch):
     run = carry_out(trainer)
     assert set(on_disk(trainer, run)) == set(range(2, 21, 2))
     assert set(listed(trainer, run)) == {16, 18, 20}
+
+
+def test_a_save_that_the_catalog_never_heard_of_goes_when_the_record_is_closed(trainer):
+    """Whoever saved it died, or found no room, before the commit; what is no save is left alone."""
+    catalog, home = trainer
+    run = carry_out(trainer)
+    folder = home.path / run.folder
+    for name in ("7", "notes"):
+        (folder / "snapshots" / name).mkdir()
+        (folder / "snapshots" / name / "file").write_text("something")
+    retention.tidy(catalog, folder, run)
+    assert not (folder / "snapshots" / "7").exists()
+    assert (folder / "snapshots" / "notes" / "file").exists()
+    assert (folder / "snapshots" / "20" / artifacts.TRAINING_STATE).exists()

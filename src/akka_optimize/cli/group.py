@@ -151,7 +151,8 @@ class CommandGroup(_Inheriting, click.Group):
     """A group whose children are imported when they are used.
 
     `children`: name -> one-line help. The child `engine-config` is the attribute `engine_config` of the module
-    `PACKAGE.engine_config`, `import` is `import_`, for Python keeps that word to itself. `aliases`: another name -> the child's.
+    `PACKAGE.engine_config`, `import` is `import_`, for Python keeps that word to itself. `aliases`: another name -> the
+    child's.
     """
 
     def __init__(

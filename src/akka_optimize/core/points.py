@@ -78,9 +78,7 @@ def child_run_id(token: str, changes: Mapping[str, Any]) -> str:
     return hashlib.sha256(f"{token}\n{canonical(changes)}".encode()).hexdigest()[:ID_DIGITS]
 
 
-def problems(
-    changes: Mapping[str, Any], *, restore: str = "weights", continues: bool = False
-) -> tuple[Problem, ...]:
+def problems(changes: Mapping[str, Any], *, restore: str = "weights", continues: bool = False) -> tuple[Problem, ...]:
     """Every fault of a point that can be told without a base model and a dataset; none for a good one.
 
     A path must name a field of `config` other than the horizon; under `trainingState` the learning rate, or for a child

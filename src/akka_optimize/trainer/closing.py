@@ -41,7 +41,7 @@ from akka_optimize.trainer.catalog.runs import ended
 from akka_optimize.trainer.failures import RESUMABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from akka_optimize.records import Document, Metrics, Pause, Run
@@ -84,16 +84,7 @@ def close(
     )
     metrics = convert.metrics(catalog.metrics(run.run_id))
     retention.tidy(catalog, folder, run)
-    with files.translated(folder):
-        _drop_uncommitted(folder, catalog.saved_steps(run.run_id))
     write(folder, summary(told, metrics, **_engine(catalog, run.run_id)), metrics)
-
-
-def _drop_uncommitted(folder: Path, committed: Collection[int]) -> None:
-    """Take away a save whose worker died between the file's last byte and the catalog: it was never a snapshot."""
-    for place in sorted((folder / SNAPSHOTS).glob("*")):
-        if place.name.isdecimal() and int(place.name) not in committed:
-            shutil.rmtree(place, ignore_errors=True)
 
 
 def write(folder: Path, summary: Document, metrics: Metrics) -> None:

@@ -164,9 +164,8 @@ PLAIN_TO_TLS = {
 @pytest.mark.parametrize("answer", PLAIN_TO_TLS.values(), ids=PLAIN_TO_TLS)
 def test_a_port_that_speaks_tls_is_hinted_at(answer):
     """However it takes plain HTTP, the user is told what to write; the answer of a proxy to TLS is another matter."""
-    with scripted(answer) as server, to_web(server.host) as transport:
-        with pytest.raises(errors.AkkaError) as caught:
-            transport.unary("GetRun", pb.GetRunRequest(run_id="a"), pb.Run, timeout=5)
+    with scripted(answer) as server, to_web(server.host) as transport, pytest.raises(errors.AkkaError) as caught:
+        transport.unary("GetRun", pb.GetRunRequest(run_id="a"), pb.Run, timeout=5)
     assert "https://" in caught.value.hint
 
 

@@ -159,4 +159,4 @@ def test_a_single_child_that_can_go_on_is_told_how(changed, told):
     """By a dry run of `branch` or `continue` that finds it there."""
     branches = swept(["FAILED"], **changed).branches
     text = BRANCH.to_text(replace(branches, points=branches.points[:1]))
-    assert (f"Resume with     akka-optimize training runs resume {branches.points[0].child_run_id}" in text) == told
+    assert (f"Resume with    akka-optimize training runs resume {branches.points[0].child_run_id}" in text) == told

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
-from support.trainer_program import TrainerProgram
+from support.trainer_program import PROGRAM, TrainerProgram
 
 from akka_optimize import errors
 from akka_optimize.trainer.commands import flags
@@ -102,6 +103,15 @@ def test_a_home_with_a_control_character_in_an_error(tmp_path, capsys):
     assert ended.code == 1
     assert "\x1b" not in ended.err
     assert "a\\x1b[31mb" in ended.err
+
+
+def test_an_output_that_cannot_be_written_is_told(tmp_path):
+    """A full disk behind stdout is one sentence, and exit code 1."""
+    (tmp_path / background.LOG).write_text("one\n" * 100_000)
+    with open("/dev/full", "wb") as full:
+        command = [*PROGRAM, "logs", "--home", str(tmp_path)]
+        ended = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (ended.returncode, ended.stderr) == (1, b"Error: the output could not be written: no space left on device\n")
 
 
 def test_status_prints_one_line_for_each_thing(tmp_path, monkeypatch, capsys):

@@ -141,7 +141,11 @@ def test_a_reader_that_leaves_early_is_no_fault(home, log):
 
 
 def test_a_log_that_cannot_be_read_is_told(home, capsys):
-    """One sentence, with exit code 1."""
+    """Whatever keeps it from being read is one sentence, with exit code 1."""
     (home.path / background.LOG).mkdir()
-    ended = TrainerProgram(home.path)("logs", capsys=capsys)
-    assert (ended.code, "service.log cannot be read: is a directory" in ended.err) == (1, True)
+    (home.path / "loop").symlink_to("loop")
+    below = {"": "is a directory", "version": "not a directory", "loop": "too many", "n" * 300: "file name too long"}
+    for name, reason in below.items():
+        ended = TrainerProgram(home.path / name)("logs", capsys=capsys)
+        assert (ended.code, ended.out, len(ended.err.splitlines())) == (1, "", 1)
+        assert f"service.log cannot be read: {reason}" in ended.err

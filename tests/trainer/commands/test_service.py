@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 from support import life
-from support.answering import get
+from support.answering import get, post
 from support.commands import invoke
-from support.service import served
 from support.trainer_program import ENDLESS, OPENING, Ended, TrainerProgram, finished
 
 from akka_optimize.cli.app import App
@@ -25,7 +24,6 @@ from akka_optimize.trainer import start as runs
 from akka_optimize.trainer.home import Home
 from akka_optimize.trainer.processes import Process
 from akka_optimize.trainer.service import background
-from akka_optimize.trainer.service.serving import Starting
 from akka_optimize.wiring import build_trainer
 
 TOKEN = "a-token-that-nobody-may-see"
@@ -214,13 +212,28 @@ def test_a_damaged_catalog_is_told(program, capsys):
     home.catalog.write_bytes(b"no database at all, but long enough to be looked at" * 100)
     before = home.catalog.read_bytes()
     program = TrainerProgram(home.path)
-    for ended in (program("serve", "--port", "0", capsys=capsys), program("start", "--port", "0", capsys=capsys)):
+    for ended in (program.run("serve", "--port", "0"), program("start", "--port", "0", capsys=capsys)):
         assert (ended.code, ended.out) == (1, "")
         assert [line for line in ended.err.splitlines() if line.startswith("Error: ") and str(home.catalog) in line]
         assert "Traceback" not in ended.err
     assert home.catalog.read_bytes() == before
     assert background.running(home.path) is None
     background.claim(home).release()
+
+
+def test_it_outlives_whoever_read_what_it_says(program):
+    """As after `akka-trainer serve 2>&1 | head -1`: nobody reads its words any more, and it serves, and ends with 0."""
+    with program.spawn("serve", "--port", "0") as process:
+        try:
+            address = process.stderr.readline().strip().removeprefix("starting at http://")
+            process.stderr.close()
+            ready = background.READY
+            life.until(lambda: getattr(background.running(program.home), "state", None) == ready, "it to be ready")
+            assert get(address, "/").status_code == 200
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(life.PATIENCE_SECONDS) == 0
+        finally:
+            process.kill()
 
 
 def test_a_start_that_fails_says_why(program, capsys):
@@ -255,14 +268,24 @@ def test_others_are_not_served_without_a_token(program, capsys):
     assert "--token-file" in ended.err
 
 
-def test_a_service_that_is_starting_is_not_ready(tmp_path):
-    """`training info` shows what the start is at, and fails; every other command is told to try again."""
-    with served(Starting(tmp_path, "bringing its tables up to date")) as host:
-        environ = {"TRAINER_URL": f"http://{host}", "HOME": str(tmp_path)}
-        info = invoke(["training", "info"], app=App(build_trainer), environ=environ)
-        listed = invoke(["training", "runs", "list"], app=App(build_trainer), environ=environ)
-    assert (info.code, "bringing its tables up to date" in info.out) == (1, True)
+def test_a_service_that_is_starting_is_not_ready(program, tmp_path, capsys):
+    """While the home is opened, `training info` shows what the start is at, and fails; every other command is told to
+    try again; health is NOT_SERVING, and `status` says starting, and counts nothing."""
+    with TrainerProgram(program.home, OPENING).spawn("serve", "--port", "0") as process:
+        try:
+            address = process.stderr.readline().strip().removeprefix("starting at ")
+            environ = {"TRAINER_URL": address, "HOME": str(tmp_path)}
+            info = invoke(["training", "info"], app=App(build_trainer), environ=environ)
+            listed = invoke(["training", "runs", "list"], app=App(build_trainer), environ=environ)
+            health = post(address.partition("//")[2], "/grpc.health.v1.Health/Check").json()
+            shown = program("status", capsys=capsys)
+        finally:
+            process.kill()
+    assert (info.code, "opening its home" in info.out) == (1, True)
     assert (listed.code, "the trainer is starting" in listed.err) == (3, True)
+    assert health == {"status": "NOT_SERVING"}
+    rows = dict(line.split(None, 1) for line in shown.out.splitlines())
+    assert (shown.code, rows["State"], "Queued" in rows) == (0, "starting", False)
 
 
 def test_logs_are_shown_from_their_end(program, capsys):

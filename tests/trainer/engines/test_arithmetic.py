@@ -226,3 +226,49 @@ def test_no_torch_is_loaded():
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=life.TESTS, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    steps=st.integers(2, 40),
+    cuts=st.lists(st.integers(1, 39), max_size=3),
+    schedule=st.sampled_from(["constant", "linear", "cosine"]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_a_run_that_is_stopped_goes_on_bit_for_bit(tmp_path_factory, steps, cuts, schedule, seed):
+    """Stopped anywhere, any number of times, under any schedule: updates, validation and epoch of one that was not."""
+    chosen = {f"{OPTIMIZER}.schedule": schedule, f"{OPTIMIZER}.learningRate": 1e-2, "config.seed": seed}
+    job = life.job(chosen, steps=steps)
+    whole = engine("arithmetic").start(job)
+    expected, found, session = list(whole.steps()), [], engine("arithmetic").start(job)
+    for cut in sorted({min(cut, steps) for cut in cuts}):
+        found += list(islice(session.steps(), cut - len(found)))
+        path = tmp_path_factory.mktemp("held") / "state"
+        session.hold().save_training_state(path)
+        session = engine("arithmetic").start(replace(job, resume=path))
+    found += list(session.steps())
+    assert found == expected
+    assert (session.validate(), session.epoch()) == (whole.validate(), whole.epoch())
+
+
+def test_what_was_held_does_not_go_on(tmp_path):
+    """A session that trains on leaves what it handed out as it was."""
+    session = engine("arithmetic").start(life.job())
+    steps = session.steps()
+    next(steps)
+    held = session.hold()
+    list(steps)
+    held.save_training_state(tmp_path / "state")
+    assert json.loads((tmp_path / "state").read_text())["step"] == 1
+
+
+def test_it_says_what_it_was_asked_for_and_made_of_it():
+    """Names agree, and what setup changed is told."""
+    session = engine("arithmetic").start(life.job())
+    assert session.requested["config"].keys() == session.resolved["config"].keys()
+    differing = {
+        name
+        for name, value in session.requested["config"].items()
+        if value is not None and value != session.resolved["config"][name]
+    }
+    assert set(session.runtime()["trainer"]["changedBySetup"]) == differing == {"gpus"}

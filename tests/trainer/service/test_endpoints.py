@@ -194,7 +194,7 @@ def test_every_method_says_what_a_second_call_does():
     """Methods that read have no effect; what a client may retry is at least repeatable; the rest promises nothing."""
     level = {method.name: endpoints.idempotency(method.name) for method in endpoints.METHODS}
     assert {name for name, kind in level.items() if kind is IdempotencyLevel.UNKNOWN} == {
-        *("CreateWorkload", "CancelRun", "DeleteRun", "UnpinSnapshot"),
+        *("CreateWorkload", "CancelRun", "PauseRun", "ResumeRun", "AnnotateRun", "DeleteRun", "UnpinSnapshot"),
     }
     assert set(level) >= endpoints.REPEATABLE
     assert all(level[name] is not IdempotencyLevel.UNKNOWN for name in level if retrying.repeatable(name))

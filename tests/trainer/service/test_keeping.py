@@ -149,7 +149,7 @@ def test_lost_runs_are_told(home, begun):
         run = catalog.claim()
         kept = Kept(home)
         kept.look(0.0)
-        assert catalog.run(run.run_id).failure_code == recover.WORKER_LOST
+        assert catalog.run(run.run_id).failure_code == "WORKER_LOST"
     assert [sentence.split(":")[0] for sentence in kept.said] == [f"run {run.run_id} is FAILED"]
 
 

@@ -57,11 +57,6 @@ class Snapshots(Part):
             held = holds.holders(connection, [row.snapshot_id for row in rows])
             return Page(tuple(record(row, chosen, held[row.snapshot_id]) for row in rows), offset, total)
 
-    def saved_steps(self, run_id: str) -> frozenset[int]:
-        """The updates after which a run saved."""
-        with self._database.read() as connection:
-            return frozenset(connection.execute(select(table.c.step).where(table.c.run_id == run_id)).scalars())
-
     def unswept(self, run_id: str) -> tuple[Snapshot, ...]:
         """A run's snapshots that have an artifact left, newest first; who holds them is left out."""
         left = select(table).where(table.c.run_id == run_id, table.c.status != SWEPT)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import shlex
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +28,21 @@ def visible(text: str) -> str:
 
 
 def say(sentence: str) -> None:
-    """One sentence on stderr, as `visible` has it."""
-    click.echo(visible(sentence), err=True)
+    """One sentence on stderr, as `visible` has it. A service outlives whoever read there."""
+    with suppress(OSError):
+        click.echo(visible(sentence), err=True)
+
+
+def out(text: str | bytes, *, end: bool = True) -> None:
+    """Print on stdout, as a line unless told otherwise. Raises Refused (no room), BrokenPipeError (nobody reads)."""
+    try:
+        click.echo(text, nl=end)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where the end would write the rest again
+        reason = (error.strerror or str(error)).lower()
+        raise errors.Refused(f"the output could not be written: {reason}") from error
 
 
 def warn(sentence: str) -> None:

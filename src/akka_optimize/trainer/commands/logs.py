@@ -32,12 +32,17 @@ def logs(home: str, follow: bool, lines: int | None) -> None:
 
     path = flags.folder(home) / background.LOG
     visible, text = sys.stdout.isatty(), getincrementaldecoder("utf-8")("replace")
+    for part in _translated(path, read(path, lines, follow=follow)):
+        flags.out(_shown(text.decode(part)) if visible else part, end=False)
+
+
+def _translated(path: Path, parts: Iterator[bytes]) -> Iterator[bytes]:
+    """The same; what keeps the log from being read is NotFound or Refused, and not what becomes of the output."""
     try:
-        for part in read(path, lines, follow=follow):
-            click.echo(_shown(text.decode(part)) if visible else part, nl=False)
+        yield from parts
     except FileNotFoundError:
         raise errors.NotFound(f"there is no {path}", hint="it is written by `akka-trainer start`") from None
-    except (PermissionError, IsADirectoryError) as error:
+    except OSError as error:
         raise errors.Refused(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
 
 

@@ -48,7 +48,7 @@ def start(timeout: float, **given: Any) -> None:
             return
         raise
     flags.say(f"serving {asked.home}; to end it: akka-trainer stop{flags.typed_home(asked.home)}")
-    click.echo(address)
+    flags.out(address)
 
 
 def _soon_served(asked: Asked, timeout: float) -> bool:
@@ -73,5 +73,5 @@ def _served(asked: Asked, timeout: float) -> bool:
     if found is None:
         return False
     flags.say(f"{asked.home} is served already, by process {found.pid}; nothing was started")
-    click.echo(found.address)
+    flags.out(found.address)
     return True

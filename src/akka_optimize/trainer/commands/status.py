@@ -33,7 +33,7 @@ def status(home: str) -> None:
     if found.state != background.STARTING:  # its tables may be at work
         rows |= _counts(folder)
     for name, value in rows.items():
-        click.echo(f"{name:<9}{flags.visible(value)}")
+        flags.out(f"{name:<9}{flags.visible(value)}")
 
 
 def _counts(folder: Path) -> dict[str, str]:

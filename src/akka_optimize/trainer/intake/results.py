@@ -63,12 +63,17 @@ def _same(document: Said, *keys: str) -> Document:
     return {key: document.object(key).document for key in keys}
 
 
+COUNTED = {"resumed": ("restoredStep", "replacedSteps"), "ended": ("step",), "clock": ("step",)}  # by an event's kind
+
+
 def _events(summary: Said) -> list[Document]:
     """What happened to the run, without what is read off its curves."""
     own = [event for event in summary.objects("events") if event.get("kind") not in FOUND]
     for event in own:
         told = said.Said(event, f"{layout.SUMMARY}: an event")
-        told.text("at", "token"), told.text("kind", "token"), told.whole("attempt")
+        told.text("at", "token"), told.whole("attempt")
+        for counted in COUNTED.get(told.text("kind", "token"), ()):
+            told.whole(counted)
     return own
 
 

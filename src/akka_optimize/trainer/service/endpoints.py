@@ -44,9 +44,10 @@ if TYPE_CHECKING:
 METHODS = pb.DESCRIPTOR.services_by_name[SERVICE.rpartition(".")[2]].methods
 CONNECT_NAMES = {"CANCELLED": "CANCELED"}  # Connect's spelling where it is not gRPC's
 ENDLESS = "WatchRun"
-READING = ("Get", "List", "Validate", "Watch")
+READING = ("Get", "List", "Validate", "Watch", "Verify", "Export")
 REPEATABLE = frozenset({
-    "WriteUpload", "CreateDataset", "NameDataset", "StartRun", "SubmitBranches", "CancelSubmission", "PinSnapshot"
+    "WriteUpload", "CreateDataset", "NameDataset", "StartRun", "SubmitBranches", "CancelSubmission", "PinSnapshot",
+    "RepeatRun", "ImportRuns"
 })  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 """One service's life: the port opens at once, the home behind it in a thread; it ends when it is told to.
 
 Told once (SIGTERM, SIGINT), it takes no new call, lets those in flight end, tells the home's workers to end, and waits
-for both. What waits in the queue goes on waiting. A home that is still being opened is not waited for: what a start does
-to it, it does whole or not at all. Told twice, it ends at once, and its workers with it.
+for both. What waits in the queue goes on waiting. A home that is still being opened is not waited for, since what a
+start does to it is done whole or not at all. Told twice, it ends at once, and its workers with it.
 """
 
 from __future__ import annotations

@@ -220,7 +220,7 @@ def test_a_run_that_somebody_paused_is_waited_for():
 
 
 def test_a_run_that_the_trainer_paused_ends_the_wait():
-    """What comes after is not waited for, and the record is the one that says why, though somebody resumes the run now."""
+    """What comes after is not waited for; the record is the one that says why, even if somebody resumes the run now."""
     stuck = stands_still(None, "no room on the disk")
     world = World(Trainer([BEGUN, PAUSED, EVENT], records=[stuck, RUN]))
     assert list(world.following.events()) == [BEGUN, PAUSED]

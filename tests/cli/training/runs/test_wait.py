@@ -166,7 +166,7 @@ def paused(checkpoint):
 
 @pytest.mark.parametrize("words", ["", "--exit-status"])
 def test_a_pause_of_the_trainers_own_is_exit_1(words):
-    """The run is shown as it stands, and stderr says why and what to do; also under --exit-status, which has no answer."""
+    """The run is shown as it stands, and stderr says why and what to do; --exit-status changes nothing about that."""
     done = carry_out(f"training runs wait first {words}", watch_run=[PAUSED, EVENT], run=paused(None))
     assert (done.code, done.emitted) == (1, [paused(None)])
     assert "no room on the disk" in done.err

@@ -99,6 +99,12 @@ def _checked(place: Path) -> Found:
     with _readable(place):
         identity = json.loads((place / layout.RUN).read_bytes())
         content = (place / layout.CHECKSUMS).read_bytes()
+    if not (place / layout.DATA).is_file():
+        raise Invalid(
+            f"{place} holds no rows ({layout.DATA}): a script wrote this record, and no trainer can go on from it",
+            field="directory",
+            hint="`training runs verify` checks it all the same",
+        )
     listed = checksums.parse(content) | {layout.CHECKSUMS: hashlib.sha256(content).hexdigest()}
     try:
         return Found(

@@ -52,7 +52,7 @@ def restore(who: str) -> Decorator:
 
 def snapshot(*, default: str | None = None) -> Decorator:
     """`--snapshot`, which has to be given unless it is said what the `default` is."""
-    text = SNAPSHOT if default is None else f"{SNAPSHOT}  [default: {default}]"
+    text = SNAPSHOT if default is None else f"{SNAPSHOT} (default {default})"
     return click.option("--snapshot", metavar="string", required=default is None, help=text)
 
 

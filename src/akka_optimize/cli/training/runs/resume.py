@@ -17,7 +17,7 @@ from akka_optimize.output.views.run import RUN
         akka-optimize training runs wait first
 
         # Every run that lost its worker
-        akka-optimize training runs list --phase failed --jq '.[] | select(.resumable) | .runId' |
+        akka-optimize training runs list --phase failed --jq '.runs[] | select(.resumable) | .runId' |
           xargs -n 1 akka-optimize training runs resume
     """,
 )
