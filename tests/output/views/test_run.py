@@ -56,6 +56,10 @@ def test_both_snapshots_are_named():
     [
         (Pause("save", AT, 40, None, True), f"on demand (checkpoint save) at {AT}, goes on from step 40"),
         (
+            Pause("save", AT, 30, None, False),
+            f"on demand (checkpoint save) at {AT}, not yet carried out, goes on from the save that it is to make",
+        ),
+        (
             Pause("latest", AT, None, None, False),
             f"on demand (checkpoint latest) at {AT}, not yet carried out, goes on from the beginning",
         ),
@@ -64,7 +68,7 @@ def test_both_snapshots_are_named():
             f"by the trainer at {AT}, goes on from step 30: the disk is full",
         ),
     ],
-    ids=["save", "latest", "by-the-trainer"],
+    ids=["save", "save-to-come", "latest", "by-the-trainer"],
 )
 def test_a_pause_says_by_whom_and_from_where_it_goes_on(pause, shown):
     """And why, where the trainer did it."""

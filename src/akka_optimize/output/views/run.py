@@ -124,6 +124,8 @@ def _pause(run: Run) -> str | None:
     pause = run.pause
     who = "by the trainer" if pause.checkpoint is None else f"on demand (checkpoint {pause.checkpoint})"
     goes_on = "the beginning" if pause.saved_step is None else f"step {pause.saved_step}"
+    if pause.checkpoint == "save" and not pause.resources_released:
+        goes_on = "the save that it is to make"
     asked = "" if pause.resources_released else ", not yet carried out"
     reason = f": {pause.reason}" if pause.reason else ""
     return f"{who} at {pause.requested_at}{asked}, goes on from {goes_on}{reason}"
